@@ -52,7 +52,8 @@ func DefaultMachine() Machine {
 func onOneHost(m *Machine) {
 	m.Network = model.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}
 	m.Take = 2.5e-6
-	m.Bandwidth = 20e9 // more than processors can move
+	m.Bandwidth = 20e9   // more than processors can move
+	m.SendShare = 2. / 3 // whose system call also does what the receiver's card would make that one's system do
 }
 
 // crowd changes a machine to what it is where so many ranks share the memory and the cores of a host: one that gets its

@@ -24,7 +24,7 @@ type Machine struct {
 	// means 1.
 	Bandwidth float64 `json:"bandwidth"`
 	Ports     int     `json:"ports"`
-	// SocketRate is the bytes that the CPU of a rank moves into or out of the network,
+	// SocketRate is the bytes that the CPU of a rank moves into or out of the network, in the mean of both,
 	// and Take what a message from there costs the CPU of the receiver; 0 where messages
 	// land by themselves.
 	SocketRate float64 `json:"socket_rate"`
@@ -34,6 +34,9 @@ type Machine struct {
 	// moved again; see At. 0 means that it is the same.
 	SocketFar float64 `json:"socket_far"`
 	Near      int     `json:"near"`
+	// SendShare is the part of the work of moving bytes from one rank to another through the network
+	// that the sender does; 0 means half.
+	SendShare float64 `json:"send_share"`
 
 	// ReduceRate is the bytes of an operand folded into another: a combine of k
 	// sources of n bytes takes (k-1)n/ReduceRate.
@@ -84,7 +87,7 @@ func (m *Machine) Check() error {
 		{"network.latency", m.Network.Latency}, {"network.put", m.Network.Put}, {"network.signal", m.Network.Signal}, {"take", m.Take},
 		{"shared.latency", m.Shared.Latency}, {"shared.put", m.Shared.Put}, {"shared.signal", m.Shared.Signal},
 		{"bandwidth", m.Bandwidth}, {"ports", float64(m.Ports)}, {"socket_rate", m.SocketRate},
-		{"socket_far", m.SocketFar}, {"near", float64(m.Near)}, {"reduce_rate", m.ReduceRate},
+		{"socket_far", m.SocketFar}, {"near", float64(m.Near)}, {"send_share", m.SendShare}, {"reduce_rate", m.ReduceRate},
 		{"copy_rate", m.CopyRate}, {"code_rate", m.CodeRate}, {"code_ratio", m.CodeRatio},
 		{"memory", m.Memory}, {"core_memory", m.CoreMemory}, {"cache", float64(m.Cache)}, {"ranks_per_node", float64(m.RanksPerNode)},
 		{"cores", float64(m.Cores)}, {"switch", m.Switch},
@@ -93,10 +96,35 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("model: %s of a machine is %v; it is a number from 0 to %v", p.name, p.value, most)
 		}
 	}
+	if m.SendShare > 1 {
+		return fmt.Errorf("model: send_share of a machine is %v; it is a part, from 0 to 1", m.SendShare)
+	}
 	return nil
 }
 
 const most = 1e18 // keeps sums of costs finite
+
+// Sending is how long the CPU of a rank moves bytes into the network, in seconds, and Receiving how long
+// out of it.
+func (m *Machine) Sending(bytes float64) float64 { return m.moving(bytes, m.sendShare()) }
+
+// Receiving is as Sending.
+func (m *Machine) Receiving(bytes float64) float64 { return m.moving(bytes, 1-m.sendShare()) }
+
+// moving is a part of the work of both sides.
+func (m *Machine) moving(bytes, share float64) float64 {
+	if m.SocketRate == 0 {
+		return 0
+	}
+	return bytes / m.SocketRate * float64(2*share)
+}
+
+func (m *Machine) sendShare() float64 {
+	if m.SendShare == 0 {
+		return 0.5
+	}
+	return m.SendShare
+}
 
 // At is the machine as a call finds it that has so many bytes of a rank's vectors under
 // way at a time: all of them, or segments. Where these are few and come through sockets,

@@ -53,11 +53,11 @@ func TestMachineFile(t *testing.T) {
 	m := Machine{
 		Call: 1, Await: 2, Step: 3, Network: Link{Latency: 4, Put: 5, Signal: 6}, Shared: Link{Latency: 7, Put: 8, Signal: 9}, Bandwidth: 10, Ports: 11,
 		ReduceRate: 12, CopyRate: 13, CodeRate: 14, CodeRatio: 15, Memory: 16, CoreMemory: 21, Cache: 17,
-		RanksPerNode: 18, Cores: 19, Switch: 20, SocketRate: 22, Take: 23, SocketFar: 24, Near: 25,
+		RanksPerNode: 18, Cores: 19, Switch: 20, SocketRate: 22, Take: 23, SocketFar: 24, Near: 25, SendShare: 0.5,
 	}
 	const want = `{"call":1,"await":2,"step":3,` +
 		`"network":{"latency":4,"put":5,"signal":6},"shared":{"latency":7,"put":8,"signal":9},` +
-		`"bandwidth":10,"ports":11,"socket_rate":22,"take":23,"socket_far":24,"near":25,"reduce_rate":12,"copy_rate":13,"code_rate":14,"code_ratio":15,` +
+		`"bandwidth":10,"ports":11,"socket_rate":22,"take":23,"socket_far":24,"near":25,"send_share":0.5,"reduce_rate":12,"copy_rate":13,"code_rate":14,"code_ratio":15,` +
 		`"memory":16,"core_memory":21,"cache":17,"ranks_per_node":18,"cores":19,"switch":20}`
 	got, err := json.Marshal(m)
 	if err != nil || string(got) != want {

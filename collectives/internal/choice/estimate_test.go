@@ -29,6 +29,7 @@ func settings() []setting {
 	two.Cores = 2
 	sockets := two
 	sockets.Network, sockets.Take, sockets.Bandwidth = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}, 2.5e-6, 20e9
+	sockets.SendShare = 2. / 3
 	slow := shared
 	slow.Network, slow.Bandwidth, slow.SocketRate = price.Link{Latency: 60e-6}, 1e9, 0
 	one, own := func(int) int { return 0 }, func(r int) int { return r }

@@ -64,12 +64,15 @@ func log2up(n int) int { return bits.Len(uint(n - 1)) }
 // log2down is the logarithm of n to base 2, rounded down.
 func log2down(n int) int { return bits.Len(uint(n)) - 1 }
 
+// edges is how many ranks have a parent at distance 1<<k.
+func (t binomial) edges(k int) int { return (t.size - 1<<k + 2<<k - 1) / (2 << k) }
+
 // treeStages are the levels of the tree, away from the root or towards it. Along an edge at a
 // distance go so many elements, with which fold is done, and so many signals in the other direction.
 func (t binomial) treeStages(s *price.Topology, up bool, credits float64, elements func(distance int) float64, fold func(n float64) price.Local) []price.Stage {
 	var all []price.Stage
 	for k := t.stages() - 1; k >= 0; k-- {
-		edges, n := (t.size-1<<k+2<<k-1)/(2<<k), elements(1<<k)
+		edges, n := t.edges(k), elements(1<<k)
 		route, onPath := s.Tree(price.Lowest, 2, k)
 		g := price.Stage{Route: route, Pairs: s.OnHost(float64(edges)), OneWay: true, Peers: 1, Elements: n, Fold: fold(n), Credits: credits}
 		if g.Busy = price.Leaving; up {

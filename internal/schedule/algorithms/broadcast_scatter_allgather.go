@@ -60,13 +60,20 @@ func (t binomial) scatters(rank, number int) bool {
 	return first <= number && number < first+t.subtree(rank)
 }
 
-// broadcastScatterAllGatherFormula is the levels of the tree and the steps of the ring that are
-// left then.
+// broadcastScatterAllGatherFormula is the levels of the tree and the steps of the ring by which the mean rank gets the
+// chunks that did not come down the tree. The root sends in all steps.
 func broadcastScatterAllGatherFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	tree := binomial{size: c.Size}
-	stages := tree.treeStages(s, false, 1, func(distance int) float64 { return n * float64(min(distance, c.Size-distance)) / p }, noFold)
+	chunks := func(distance int) float64 { return float64(min(distance, c.Size-distance)) }
+	stages := tree.treeStages(s, false, 1, func(distance int) float64 { return n * chunks(distance) / p }, noFold)
 	stages = slices.Insert(stages, 0, oneHop(stages[0], 0))
-	ring := price.Stage{Times: max(1, p-1-float64(tree.stages())), Route: s.Ring(1), Peers: 1, Elements: n / p}
-	return price.Profile{Stages: append(stages, ring)}
+	scattered := 0.0 // chunks
+	for k := range tree.stages() {
+		scattered += float64(tree.edges(k)) * chunks(1<<k)
+	}
+	ring := price.Stage{Times: p - 1 - scattered/p, Route: s.Ring(1), Peers: 1, Elements: n / p}
+	root := ring
+	root.Times, root.Only, root.Pairs, root.Turns, root.Elsewhere = scattered/p, price.Leaving, 1, -1, true
+	return price.Profile{Stages: append(stages, ring, root)}
 }

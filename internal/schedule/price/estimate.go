@@ -203,7 +203,7 @@ func (e *estimator) cost(g *Stage) stageCost {
 	c.local, c.traffic = e.locals(g)
 	c.near, c.nearTraffic = e.nearSend(c.bytes, g.Apart)
 	c.far, c.wire = e.farSend(c.bytes)
-	c.moving = per(c.bytes, e.m.SocketRate)
+	c.moving = e.m.Receiving(c.bytes)
 	part := g.Route.Part
 	taking := e.m.Await + float64(part*(e.m.Take+c.moving))
 	if g.OneWay && g.Peers > 0 {
@@ -399,7 +399,7 @@ func (e *estimator) farSend(bytes float64) (seconds, wire float64) {
 	if bytes == 0 {
 		return e.m.Network.Signal, 0
 	}
-	moving := per(bytes, e.m.SocketRate)
+	moving := e.m.Sending(bytes)
 	if e.m.Bandwidth > 0 {
 		wire = max(bytes/e.m.Bandwidth, moving)
 	}

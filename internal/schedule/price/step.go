@@ -116,7 +116,7 @@ func (s *sim) put(r *rank, ln *laneTime, o *op, now float64) float64 {
 		return now
 	}
 	begin := s.work(r, now, s.m.Network.Put)
-	now = s.work(r, begin, per(bytes, s.m.SocketRate))
+	now = s.work(r, begin, s.m.Sending(bytes))
 	if bytes == 0 || s.m.Bandwidth == 0 {
 		s.send(messageUnderWay{id: id, after: after, depth: depth}, o, now)
 		return now
@@ -199,7 +199,7 @@ func (s *sim) receive(now float64, i int32) {
 // takeIn is when a rank's CPU has taken in a message whose last bytes arrive now. It
 // moves them as they come, and pays later if it has something else to do, or no core.
 func (s *sim) takeIn(r *rank, now, bytes, taking float64) float64 {
-	moving := float64(per(bytes, s.m.SocketRate) * r.slow)
+	moving := float64(s.m.Receiving(bytes) * r.slow)
 	taking = float64(taking * r.slow)
 	cost := moving + taking
 	if cost == 0 {
