@@ -160,7 +160,8 @@ type Candidate struct {
 
 // Explain returns the candidates for a task, the fastest first, and what the task's options demand,
 // if that is another way. The team chooses, of those that take at most 1 % longer than the fastest,
-// the one that cuts the vector into the fewest segments. Explain is local, begins nothing, and
+// the one that cuts the vector into the fewest segments, and where ranks share cores the radix with the fewest
+// rounds of those by which that one takes at most 10 % longer. Explain is local, begins nothing, and
 // changes no choice.
 func Explain(t *Team, task Task) ([]Candidate, error) {
 	if !t.engine.Enter() {

@@ -87,6 +87,45 @@ func TestChosenTakesLeast(t *testing.T) {
 	}
 }
 
+// Goal: where ranks share cores, the radix with fewer rounds is chosen of two that take about as long, and where each has
+// a core the quicker one.
+// Method: broadcasts over sockets, whose root sends to all by the default radix, and to two of three by radix 2.
+func TestFewerRoundsWhereRanksShareCores(t *testing.T) {
+	for _, cores := range []int{2, 4} {
+		sharing, differ := settings()[2], 0
+		sharing.machine.Cores = cores
+		for bytes := 8; bytes <= 128<<10; bytes *= 2 {
+			ch, c := sharing.call(schedule.Broadcast, 4, bytes, false)
+			all := ch.Candidates(&c, Settings{Algorithm: "eager"})
+			deep := all[0]
+			deep.Radix = 2
+			all = append(all, deep)
+			prices, err := ch.prices(all, &c)
+			if err != nil || prices[0].rounds >= prices[1].rounds {
+				t.Fatalf("%v: %v %+v", err, all, prices)
+			}
+			got, err := ch.quickest(all, &c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, two := prices[0].seconds, prices[1].seconds
+			want := 0
+			if one > two*aboutEqual && (cores == 4 || one > two*fewerRounds) {
+				want = 2
+			}
+			if got.Radix != want {
+				t.Errorf("%d bytes, %d cores: chose radix %d, want %d: %.3g and %.3g s", bytes, cores, got.Radix, want, one, two)
+			}
+			if one > two*aboutEqual {
+				differ++
+			}
+		}
+		if differ == 0 {
+			t.Errorf("%d cores: one round is always as quick", cores)
+		}
+	}
+}
+
 // Goal: options go before what is forced, and what is forced before the model.
 func TestForced(t *testing.T) {
 	forced, err := ParseForced("allreduce:ring/1000x2, alltoall:pairwise")

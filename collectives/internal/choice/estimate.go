@@ -45,6 +45,7 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 	}
 	return cost{
 		seconds: price.Estimate(&machine, at, profile, work), steps: profile.Steps() * segments * float64(c.Size), memory: profile.Memory(at, work),
+		rounds: profile.Rounds(),
 	}
 }
 

@@ -28,6 +28,7 @@ type cost struct {
 	seconds   float64 // infinite if it cannot be
 	steps     float64 // of all ranks, about
 	memory    float64 // bytes of a rank beside its vectors
+	rounds    float64 // price.Profile.Rounds
 	simulated bool
 	heavy     bool // takes more memory than it may
 }
@@ -79,7 +80,9 @@ func (ch *Chooser) prices(all []Variant, c *Signature) ([]cost, error) {
 		if left -= runs * costs[i].steps; left < 0 {
 			return costs, nil
 		}
+		rounds := costs[i].rounds
 		costs[i] = ch.simulate(c, at, all[i])
+		costs[i].rounds = rounds
 	}
 }
 

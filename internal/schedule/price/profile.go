@@ -74,6 +74,15 @@ type Local struct {
 	Flip     float64 // and how many lie in Flip
 }
 
+// Rounds is how many stages are done one after the other.
+func (p Profile) Rounds() float64 {
+	rounds := 0.0
+	for i := range p.Stages {
+		rounds += or(p.Stages[i].Times, 1)
+	}
+	return rounds
+}
+
 // Steps is about how many steps a rank takes, by which the time of a simulation is bounded.
 func (p Profile) Steps() float64 {
 	steps := 0.0
