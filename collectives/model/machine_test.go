@@ -47,6 +47,30 @@ func TestMachineFlooded(t *testing.T) {
 	}
 }
 
+// Goal: a sender does its share of the work on bytes, half if nothing else is said, and both sides together
+// do as much whatever it is.
+func TestMachineSendShare(t *testing.T) {
+	for _, c := range []struct {
+		m               Machine
+		sends, receives float64
+	}{
+		{Machine{SocketRate: 4}, 2, 2},
+		{Machine{SocketRate: 4, SendShare: 0.5}, 2, 2},
+		{Machine{SocketRate: 4, SendShare: 0.75}, 3, 1},
+		{Machine{SocketRate: 4, SendShare: 1}, 4, 0},
+		{Machine{SendShare: 0.75}, 0, 0},
+	} {
+		if err := c.m.Check(); err != nil || c.m.Sending(8) != c.sends || c.m.Receiving(8) != c.receives {
+			t.Errorf("%+v: %v, %v s and %v s, want %v and %v", c.m, err, c.m.Sending(8), c.m.Receiving(8), c.sends, c.receives)
+		}
+	}
+	for _, share := range []float64{-0.1, 1.1} {
+		if err := (&Machine{SendShare: share}).Check(); err == nil {
+			t.Errorf("a share of %v is accepted", share)
+		}
+	}
+}
+
 // TestMachineFile checks the names of the parameters in a file, which others
 // write.
 func TestMachineFile(t *testing.T) {

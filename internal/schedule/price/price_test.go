@@ -122,6 +122,11 @@ func TestClosedForm(t *testing.T) {
 		ranks:  []lanes{one(put(1, 32, 0)), one(clone(1, 10), await(0, 1), clone(1, 1))},
 		finish: []float64{2, 10 + 1 + 1}, steps: 1,
 	}, {
+		// Of the 8 s that 32 bytes take both processors, the sender's takes 6.
+		name: "a sender that does most of the work", ranks: []lanes{one(put(1, 32, 0)), one(clone(1, 10), await(0, 1), clone(1, 1))},
+		machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 8, SendShare: 0.75, CopyRate: 1},
+		finish:  []float64{6, 10 + 2 + 1}, steps: 1,
+	}, {
 		// A message that has come during the copy is taken in while the rank waits for the rest.
 		name: "a processor that waits again", machine: Machine{Network: Link{Latency: 1}, Bandwidth: 16, SocketRate: 32, CopyRate: 1},
 		ranks:  []lanes{one(put(1, 32, 0)), one(clone(1, 2), await(0, 1), clone(1, 1))},
