@@ -116,7 +116,7 @@ func (m *Machine) moving(bytes, share float64) float64 {
 	if m.SocketRate == 0 {
 		return 0
 	}
-	return bytes / m.SocketRate * float64(2*share)
+	return float64(bytes / m.SocketRate * float64(2*share)) // rounded here, for all processors alike
 }
 
 func (m *Machine) sendShare() float64 {

@@ -58,8 +58,8 @@ func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
 // digitsOf is how many values a digit of that weight has in the numbers from 0 to p-1 to base radix.
 func digitsOf(p, radix, weight int) int { return min(radix, (p+weight-1)/weight) }
 
-// digitRoute is the route of messages from each rank to those that are so many times weight places away: 1 time, and
-// so on, but fewer than digits times.
+// digitRoute is the route of messages from each rank to those at the distances weight, 2 x weight and so on, of which
+// there are digits-1.
 func digitRoute(s *price.Topology, weight, digits int) price.Route {
 	if digits > 2 { // all are waited for
 		return s.Group(weight, digits, 0)

@@ -18,13 +18,13 @@ const barrierRadix = 16
 func barrierDissemination(b *schedule.Builder, c *schedule.Call) {
 	me, p, radix := b.Rank(), c.Size, max(2, radixOr(c, barrierRadix))
 	for known := 1; known < p; known *= radix {
-		slot := b.Slots(radix - 1)
-		steps := digitsOf(p, radix, known) // beyond them are ranks that are known
-		for i := 1; i < steps; i++ {
-			b.Signal(mod(me+i*known, p), slot+i-1)
+		peers := digitsOf(p, radix, known) - 1 // beyond them are ranks that are known
+		slot := b.Slots(peers)
+		for i := range peers {
+			b.Signal(mod(me+(i+1)*known, p), slot+i)
 		}
-		for i := 1; i < steps; i++ {
-			b.Await(slot + i - 1)
+		for i := range peers {
+			b.Await(slot + i)
 		}
 	}
 }
