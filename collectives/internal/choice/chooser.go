@@ -89,11 +89,10 @@ func (ch *Chooser) Explain(c *Signature) ([]Candidate, error) {
 // still be as good: the model is not that exact.
 const aboutEqual = 1.01
 
-// fewerRounds is the same where ranks share cores and another radix of the same algorithm takes fewer rounds. A rank
-// that waits in the middle of a call, to pass something on, gives its core away more often than the model knows, and
-// one that comes late takes in several calls at a time: broadcasts of 4 to 64 KiB by 4 ranks on 2 cores over sockets took
-// 0.9 to 1.8 times as long by eager with radix 2 as in one round, in the median of ten pairs 1.3, while the model said
-// 0.92.
+// fewerRounds is the same where ranks share cores and another radix of the same algorithm takes fewer rounds: a rank
+// that has to pass something on costs more there than the model knows. Broadcasts of 4 to 64 KiB by 4 ranks on 2 cores
+// over sockets took 0.9 to 1.8 times as long by eager with radix 2 as in one round, in the median of ten pairs 1.3,
+// while the model said 0.92.
 const fewerRounds = 1.1
 
 // quickest returns the variant that takes least time by the model; of those about equal the
