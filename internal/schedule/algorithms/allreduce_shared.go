@@ -95,6 +95,12 @@ func poolFormula(s *price.Topology, c *schedule.Call, takers float64) price.Prof
 		Copy: price.Local{Times: p - 1, Elements: n / p, Sources: 1, Scratch: 1},
 		Fold: price.Local{Elements: n / p, Sources: p, Stores: takers, Scratch: p - 1 + takers - 1},
 	}
-	take := price.Stage{Route: s.Everybody(), Peers: p - 1, Copy: price.Local{Times: p - 1, Elements: n / p, Sources: 1, Scratch: 1}}
-	return price.Profile{Stages: []price.Stage{give, take}, Scratch: n}
+	done, back := price.Stage{Route: s.Everybody(), Peers: p - 1}, price.Local{Times: p - 1, Elements: n / p, Sources: 1, Scratch: 1}
+	if takers == p {
+		done.Copy = back
+		return price.Profile{Stages: []price.Stage{give, done}, Scratch: n}
+	}
+	take := work(back)
+	take.Pairs, take.OneWay = takers, true
+	return price.Profile{Stages: []price.Stage{give, done, take}, Scratch: n}
 }
