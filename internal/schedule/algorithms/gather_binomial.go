@@ -77,7 +77,12 @@ func gatherBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	late := only(price.Leaving, oneHop(levels[len(levels)-1], subtreeBlocks(c, n)((c.Size+3)/4)))
 	late.Elsewhere, late.Turns = true, -1 // short messages of the next run go before the long ones of this
 	levels = append(levels, late)
-	return price.Profile{Stages: slices.Insert(levels, 0, begun, heard), Flip: n * float64(c.Size) / 2, Again: again}
+	own := work(price.Local{Elements: n, Sources: 1}) // of those that have children; of two ranks only the root has
+	own.Pairs, own.OneWay = s.OnHost(float64(c.Size/2)), true
+	if c.Size == 2 {
+		own.Only = price.Neither
+	}
+	return price.Profile{Stages: slices.Insert(levels, 0, begun, heard, own), Flip: n * float64(c.Size) / 2, Again: again}
 }
 
 // subtreeBlocks is the elements of the blocks of a subtree at a distance from the root.
