@@ -1,10 +1,12 @@
 package collectives_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,17 +226,27 @@ func TestBucketNamesDeadRank(t *testing.T) {
 	const ranks, victim = 3, 1
 	cfg := small
 	cfg.KeepGoing, cfg.Groups = true, 16
+	var met, seen sync.WaitGroup // the victim dies when all have met; nobody leaves before all have seen it
+	met.Add(ranks)
+	seen.Add(ranks - 1)
 	err := gaspi.Local(testenv.Context(t), ranks, cfg, func(ctx context.Context, p *gaspi.Proc) error {
+		var b *collectives.Bucket[int64]
 		team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{})
+		if err == nil {
+			b, err = collectives.NewBucket[int64](ctx, team, collectives.Sum, collectives.BucketConfig{})
+		}
+		if err == nil {
+			err = collectives.Barrier(ctx, team)
+		}
+		met.Done()
+		met.Wait()
+		if p.Rank() == victim {
+			return cmp.Or(err, errDied)
+		}
+		defer seen.Wait()
+		defer seen.Done()
 		if err != nil {
 			return err
-		}
-		b, err := collectives.NewBucket[int64](ctx, team, collectives.Sum, collectives.BucketConfig{})
-		if err != nil {
-			return err
-		}
-		if err := collectives.Barrier(ctx, team); err != nil || p.Rank() == victim {
-			return errors.Join(err, errDied)
 		}
 		e, err := b.Add(make([]int64, 10))
 		if err != nil {
