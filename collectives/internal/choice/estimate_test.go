@@ -111,6 +111,45 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
+// Goal: formulas count for long vectors what ranks send and copy beside the longest path, and nothing that they do not.
+// Method: all candidates of three algorithms, 8 MiB of 4 and 8 ranks on one host, between the parts of what a
+// simulation says that they are within.
+func TestEstimatesOfLongVectors(t *testing.T) {
+	for _, test := range []struct {
+		op          schedule.Operation
+		name        string
+		least, most float64
+	}{
+		{schedule.Broadcast, "scatter-allgather", 0.85, 1.4},
+		{schedule.Reduce, "shared", 0.95, 1.1},
+		{schedule.Gather, "binomial", 0.8, 1.3},
+	} {
+		compared, low, high := 0, math.Inf(1), 0.0
+		for _, s := range settings()[:3] {
+			for _, ranks := range []int{4, 8} {
+				for _, plain := range []bool{false, true} {
+					ch, c := s.call(test.op, ranks, 8<<20, plain)
+					at := topologyOf(t, ch, &c)
+					for _, v := range ch.Candidates(&c, Settings{Algorithm: test.name}) {
+						want, err := ch.predict(&c, at, v)
+						if err != nil {
+							t.Fatal(err)
+						}
+						got := ch.estimate(&c, at, v).seconds
+						compared, low, high = compared+1, min(low, got/want), max(high, got/want)
+						if got < test.least*want || got > test.most*want {
+							t.Errorf("%s: %v by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, test.op, v, ranks, got, want)
+						}
+					}
+				}
+			}
+		}
+		if t.Logf("%v %s: %d candidates, %.2f to %.2f", test.op, test.name, compared, low, high); compared == 0 {
+			t.Error("no candidates")
+		}
+	}
+}
+
 // Goal: formulas of algorithms whose ranks wait for many others one by one grow with the ranks as simulations do,
 // where ranks share cores and give them away.
 // Method: all uncut candidates of an alltoall of short blocks, of more and more ranks.

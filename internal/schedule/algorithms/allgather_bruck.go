@@ -16,7 +16,7 @@ import (
 // everybody in every run, directly or not, and so writes into memory that was last
 // used in a run that its owner has finished.
 func allGatherBruck(b *schedule.Builder, c *schedule.Call) {
-	me, p, radix := b.Rank(), c.Size, max(2, radixOr(c, bruckRadix))
+	me, p, radix := b.Rank(), c.Size, baseOr(c, bruckRadix)
 	block := blocksOf(c)
 	hold, own := b.Flip(block.span(0, p)), block[me]
 	b.Copy(hold.At(me, 0, own.Len), b.In(me, 0, own.Len))
@@ -42,7 +42,7 @@ func allGatherBruck(b *schedule.Builder, c *schedule.Call) {
 // allGatherBruckFormula is the rounds and the copies before and behind them.
 func allGatherBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	stages := append([]price.Stage{work(price.Local{Elements: n, Sources: 1, Flip: 1})}, growingStages(s, c.Size, max(2, radixOr(c, bruckRadix)), n, true)...)
+	stages := append([]price.Stage{work(price.Local{Elements: n, Sources: 1, Flip: 1})}, growingStages(s, c.Size, baseOr(c, bruckRadix), n, true)...)
 	turn := price.Local{Times: 2, Elements: n * (p - 1) / 2, Sources: 1, Flip: 1}
 	return price.Profile{Stages: append(stages, work(turn)), Flip: n * p}
 }

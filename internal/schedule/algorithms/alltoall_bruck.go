@@ -21,7 +21,7 @@ var bruckRadices = []int{4, 16}
 // twice that to receive in. Credits are not needed: everybody hears of everybody in every run, directly or not,
 // and so writes into memory that was last used in a run that its owner has finished.
 func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
-	me, p, radix := b.Rank(), c.Size, max(2, radixOr(c, bruckRadix))
+	me, p, radix := b.Rank(), c.Size, baseOr(c, bruckRadix)
 	_, n := c.Sent(0, 0)
 	at := make([]schedule.Region, p) // the block, now here, that is to go or has gone d places
 	for d := range at {
@@ -79,7 +79,7 @@ func evenBlocks(c *schedule.Call) error {
 
 // allToAllBruckFormula is the rounds, each with the copies of what is sent, and the copies at the end.
 func allToAllBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
-	n, p, radix := float64(c.Count), float64(c.Size), max(2, radixOr(c, bruckRadix))
+	n, p, radix := float64(c.Count), float64(c.Size), baseOr(c, bruckRadix)
 	var all price.Profile
 	for weight := 1; weight < c.Size; weight *= radix {
 		digits, period := digitsOf(c.Size, radix, weight), radix*weight

@@ -16,7 +16,7 @@ const barrierRadix = 16
 // Cost: log P rounds to the base of the radix, rounded up, of at most Radix-1 signals
 // each; no memory.
 func barrierDissemination(b *schedule.Builder, c *schedule.Call) {
-	me, p, radix := b.Rank(), c.Size, max(2, radixOr(c, barrierRadix))
+	me, p, radix := b.Rank(), c.Size, baseOr(c, barrierRadix)
 	for known := 1; known < p; known *= radix {
 		peers := digitsOf(p, radix, known) - 1 // beyond them are ranks that are known
 		slot := b.Slots(peers)
@@ -31,7 +31,7 @@ func barrierDissemination(b *schedule.Builder, c *schedule.Call) {
 
 // barrierDisseminationFormula is the rounds.
 func barrierDisseminationFormula(s *price.Topology, c *schedule.Call) price.Profile {
-	radix := max(2, radixOr(c, barrierRadix))
+	radix := baseOr(c, barrierRadix)
 	var p price.Profile
 	for known := 1; known < c.Size; known *= radix {
 		digits := digitsOf(c.Size, radix, known)

@@ -22,7 +22,7 @@ var eagerRadices = []int{2, 4}
 // that only copies keep the root from the next run.
 func broadcastEager(b *schedule.Builder, c *schedule.Call) {
 	me, n := b.Rank(), c.Count
-	tree := bushy{c.Size, c.Root, max(2, radixOr(c, eagerRadix))}
+	tree := bushy{c.Size, c.Root, baseOr(c, eagerRadix)}
 	given, hold := b.Scratch(n), b.Eager(n)
 	data, credit := b.EagerSlots(1), b.Slots(tree.edges())
 	from := given.At(me, 0, n)
@@ -48,7 +48,7 @@ func broadcastEager(b *schedule.Builder, c *schedule.Call) {
 // rank sends.
 func broadcastEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
-	radix := max(2, radixOr(c, eagerRadix))
+	radix := baseOr(c, eagerRadix)
 	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, Pairs: 1, OneWay: true, Turns: -1}}
 	for reach := 1; reach < c.Size; reach *= radix {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)

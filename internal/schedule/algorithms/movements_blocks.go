@@ -110,3 +110,6 @@ func radixOr(c *schedule.Call, other int) int {
 	}
 	return other
 }
+
+// baseOr is radixOr where ranks are numbers to that base.
+func baseOr(c *schedule.Call, other int) int { return max(2, radixOr(c, other)) }

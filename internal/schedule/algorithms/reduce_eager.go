@@ -14,7 +14,7 @@ import (
 // what it heard gives credits for it, so that only copies keep a sender from the next run.
 func reduceEager(b *schedule.Builder, c *schedule.Call) {
 	m, me, n := membersOf(c, b.Rank()), b.Rank(), c.Count
-	tree := blockTree{size: len(m.ranks), root: m.root, radix: max(2, radixOr(c, eagerRadix))}
+	tree := blockTree{size: len(m.ranks), root: m.root, radix: baseOr(c, eagerRadix)}
 	levels, others, stride := tree.levels(), tree.others(), b.RoundUp(n)
 	given, hold := b.Scratch(n), b.Eager(levels*others*stride)
 	data, credit := b.EagerSlots(levels*others), b.Slots(1)
@@ -68,7 +68,7 @@ func reduceEager(b *schedule.Builder, c *schedule.Call) {
 // each other as fast as the busiest rank hears, folds and sends: it hears the next while it waits for this.
 func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
-	radix := max(2, radixOr(c, eagerRadix))
+	radix := baseOr(c, eagerRadix)
 	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, OneWay: true, Busy: price.Neither, Turns: -1}}
 	slots := 0.0
 	for reach := 1; reach < c.Size; reach *= radix {
