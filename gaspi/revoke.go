@@ -214,6 +214,13 @@ func (g *Group) lostAround(lost error) error {
 // collectives end.
 func (g *Group) revoked() bool { return g.revocation.err.Load() != nil }
 
+// explained reports whether it is known why the group's collectives end: it was revoked, or a
+// member has died. Members that left since may have left because of that.
+func (g *Group) explained() bool {
+	_, dead := g.p.peers.First(g.ranks, func(e *peerstate.Entry) bool { return e.State == peerstate.Dead })
+	return dead || g.revoked()
+}
+
 // fault is the error of an operation to a member: if that is gone, why the group's
 // collectives end, since the member may have ended because of another one. It blocks until
 // that is known.
@@ -222,7 +229,7 @@ func (g *Group) fault(ctx context.Context, to Rank, err error) error {
 	if !ok {
 		return err
 	}
-	if late := g.p.verdict(ctx, gone, g.revoked); late != nil {
+	if late := g.p.verdict(ctx, gone, g.explained); late != nil {
 		return late
 	}
 	if !g.revoked() {
