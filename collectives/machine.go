@@ -39,7 +39,7 @@ func DefaultMachine() Machine {
 		Call: 70e-9, Await: 4e-9, Step: 65e-9,
 		Network:   model.Link{Latency: 5e-6, Put: 1e-6, Signal: 1e-6},
 		Shared:    model.Link{Latency: 105e-9, Put: 55e-9, Signal: 60e-9},
-		Bandwidth: 3e9, Ports: 1, SocketRate: 8e9, SocketFar: 4.5e9, Near: 1 << 20,
+		Bandwidth: 3e9, Ports: 1, SocketRate: 8e9, SocketFar: 4.5e9, Near: 4 << 20,
 		ReduceRate: 12e9, CopyRate: 15e9, CodeRate: 1e9, CodeRatio: 0.7,
 		Memory: 25e9, CoreMemory: 14e9, Cache: 8 << 20,
 		Cores: 1, Switch: 1.2e-6,

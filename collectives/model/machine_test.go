@@ -13,18 +13,26 @@ func TestMachineAt(t *testing.T) {
 	near.cached = true
 	far.SocketRate = 4
 	free := Machine{SocketFar: 4, Near: 100} // messages land by themselves
+	cores, nearCores, farCores := m, near, far
+	cores.Cores, nearCores.Cores, farCores.Cores = 2, 2, 2
 	for _, c := range []struct {
 		name  string
 		m     Machine
 		bytes int
+		ranks int
 		want  Machine
 	}{
-		{"near", m, 100, near},
-		{"far", m, 101, far},
-		{"no cost", free, 101, free},
-		{"one rate", Machine{SocketRate: 8}, 101, Machine{SocketRate: 8}},
+		{"near", m, 100, 4, near},
+		{"far", m, 101, 4, far},
+		{"no cost", free, 101, 4, free},
+		{"one rate", Machine{SocketRate: 8}, 101, 4, Machine{SocketRate: 8}},
+		{"near, a core each", cores, 100, 2, nearCores},
+		{"near, two of a core", cores, 50, 4, nearCores},
+		{"far, two of a core", cores, 51, 3, farCores},
+		{"near, five of a core", cores, 25, 10, nearCores},
+		{"far, five of a core", cores, 26, 10, farCores},
 	} {
-		if got := c.m.At(c.bytes); got != c.want {
+		if got := c.m.At(c.bytes, c.ranks); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

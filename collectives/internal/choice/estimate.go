@@ -53,7 +53,7 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 func (ch *Chooser) found(c *Signature, at *price.Topology, v Variant) price.Machine {
 	machine := ch.Machine
 	if !v.Algorithm.OneWay {
-		machine = machine.At(underWay(&c.Call, v.Segments) * c.Element)
+		machine = machine.At(underWay(&c.Call, v.Segments)*c.Element, at.Host)
 	}
 	if ch.floods(c, at, v) {
 		machine = machine.Flooded()

@@ -58,3 +58,35 @@ func topologyOf(t *testing.T, ch *Chooser, c *Signature) *price.Topology {
 	}
 	return at
 }
+
+// Goal: a call through sockets finds the nearest cache to hold what it has under way by the bytes of all ranks of a core.
+func TestFoundNear(t *testing.T) {
+	const near = 1 << 20
+	machine := price.Machine{SocketRate: 8, SocketFar: 4, Near: near, Cores: 2}
+	for _, c := range []struct {
+		name  string
+		ranks int
+		bytes int
+		near  bool
+	}{
+		{"a core each", 2, near, true},
+		{"a core each, and more", 2, near + 8, false},
+		{"two of a core", 4, near / 2, true},
+		{"two of a core, and more", 4, near/2 + 8, false},
+		{"three of a core", 6, near / 2, false},
+	} {
+		ch := &Chooser{Hosts: make([]int, c.ranks), Machine: machine}
+		call := &Signature{Call: schedule.Call{Op: schedule.AllReduce, Size: c.ranks, Count: c.bytes / 8}, Element: 8}
+		for r := range c.ranks {
+			call.Nodes = append(call.Nodes, r)
+		}
+		ring, err := algorithms.Lookup(schedule.AllReduce, "ring")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ch.found(call, topologyOf(t, ch, call), Variant{Algorithm: ring})
+		if found.Cached() != c.near || (found.SocketRate == machine.SocketRate) != c.near {
+			t.Errorf("%s: near: %v, and sockets take %v bytes a second", c.name, found.Cached(), found.SocketRate)
+		}
+	}
+}

@@ -96,15 +96,15 @@ func TestSharedNode(t *testing.T) {
 		finish: []float64{2, 4},
 	}, {
 		// Rank 0 has all in scratch, rank 1 an operand and the result in vectors.
-		name: "scratch of what came through sockets is near", machine: sockets.At(100),
+		name: "scratch of what came through sockets is near", machine: sockets.At(100, 1),
 		ranks:  []lanes{one(fold(0, 8)), one(vector)},
 		finish: []float64{1, 4},
 	}, {
-		name: "scratch of much that came through sockets", machine: sockets.At(101),
+		name: "scratch of much that came through sockets", machine: sockets.At(101, 1),
 		ranks:  []lanes{one(fold(0, 8)), one(vector)},
 		finish: []float64{6, 6},
 	}, {
-		name: "scratch of what came from the same node", machine: sockets.At(100), nodes: []int{0, 0},
+		name: "scratch of what came from the same node", machine: sockets.At(100, 1), nodes: []int{0, 0},
 		ranks:  []lanes{one(fold(0, 8)), none()},
 		finish: []float64{6, 0},
 	}, {
