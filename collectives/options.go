@@ -9,6 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
 // An Option changes how an operation is done. All members pass the same.
@@ -159,8 +160,14 @@ type Status struct {
 	// all others of every buffer are as they were. Of is the length of the vector.
 	Elements, Of int
 
-	size    int
-	engaged []bool
+	members engaged
+}
+
+// engaged are the members that contribute to a reduction: all, or a part of them in the order of algorithms.Engage. It is
+// a part of results that are kept in registers, so that it has two words.
+type engaged struct {
+	size, root int32
+	part       float64 // in (0,1]; 0: all
 }
 
 // Fraction is the part of the vector that was delivered, from 0 to 1.
@@ -174,9 +181,13 @@ func (s Status) Fraction() float64 {
 // Ranks are the members whose contributions are in the result, by their number in
 // the team, ascending. The caller owns the slice.
 func (s Status) Ranks() []int {
+	var gives []bool
+	if m := s.members; m.part > 0 {
+		gives = algorithms.Engage(int(m.size), int(m.root), m.part)
+	}
 	var ranks []int
-	for r := range s.size {
-		if s.engaged == nil || s.engaged[r] {
+	for r := range int(s.members.size) {
+		if gives == nil || gives[r] {
 			ranks = append(ranks, r)
 		}
 	}
@@ -193,7 +204,11 @@ func (t *Team) statusOf(p *Plan) Status {
 
 // status is what a task does, once limit was applied.
 func (t *Team) status(task *Task) Status {
-	return Status{Elements: task.call.Count, Of: task.of, size: t.Size(), engaged: task.call.Engaged}
+	members := engaged{size: int32(t.Size()), root: int32(task.call.Root)}
+	if task.call.Engaged != nil {
+		members.part = task.call.Options.Engaged
+	}
+	return Status{Elements: task.call.Count, Of: task.of, members: members}
 }
 
 // limited is do for an operation that may have a threshold.

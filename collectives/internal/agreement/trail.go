@@ -26,7 +26,7 @@ const (
 // made so many more calls that it has forgotten those of the period: it says so, and is told of
 // another period, until one has been compared that ends after the last such call.
 //
-// In memory: | number of the period: 8 bytes | digest: 4 | free: 4 | 64 signatures: 4 each |
+// In memory: | number of the period: 8 bytes | digest before it: 4 | digest behind it: 4 | 64 signatures: 4 each |
 type Trail struct {
 	calls  uint64
 	signs  [trailPeriods * TrailPeriod]uint32 // of the last calls, by their numbers modulo the length
@@ -119,6 +119,7 @@ func (t *Trail) tell(ctx context.Context, m *Mailbox, period uint64) error {
 	le, out := binary.LittleEndian, m.control.Bytes()[m.lay.trailOut:][:trailSize]
 	le.PutUint64(out, period)
 	le.PutUint32(out[8:], t.before[period%trailPeriods])
+	le.PutUint32(out[12:], t.behind(period))
 	for i := range uint64(TrailPeriod) {
 		le.PutUint32(out[trailHead+4*i:], t.signs[(period*TrailPeriod+i)%uint64(len(t.signs))])
 	}
@@ -160,10 +161,21 @@ func (t *Trail) compare(ctx context.Context, m *Mailbox, ended uint64) (f Fork, 
 	return Fork{}, false, nil
 }
 
+// behind is the digest of all calls up to the end of a period, which has ended and is remembered.
+func (t *Trail) behind(period uint64) uint32 {
+	if (period+1)*TrailPeriod == t.calls {
+		return t.digest
+	}
+	return t.before[(period+1)%trailPeriods]
+}
+
 // fork returns the first call in which a period that was told differs from that of this member, which
-// remembers it.
+// remembers it. Mostly the digest says that none does.
 func (t *Trail) fork(told []byte, period uint64) (f Fork, differ bool) {
 	le := binary.LittleEndian
+	if le.Uint32(told[12:]) == t.behind(period) {
+		return Fork{}, false
+	}
 	for i := range uint64(TrailPeriod) {
 		call := period*TrailPeriod + i
 		mine, theirs := t.signs[call%uint64(len(t.signs))], le.Uint32(told[trailHead+4*i:])
