@@ -273,7 +273,8 @@ func (p *Proc) openWorld() {
 // complete before, by Wait, Flush and Barrier. Operations issued to other hosts still go out,
 // for at most a few seconds, and passive messages under way are withdrawn or received before.
 // Close waits for no call of another rank, except that rank 0 of a job without a launcher serves
-// the others until they have left. Every wait under way ends with ErrClosed. It is idempotent.
+// the others until they have left. Every wait under way ends with ErrClosed. Processes of the same host that have
+// mapped memory of this rank may read what is there until they end. It is idempotent.
 func (p *Proc) Close() error {
 	if !p.closed.CompareAndSwap(false, true) {
 		return nil
@@ -295,17 +296,18 @@ func (p *Proc) Close() error {
 		err = werr
 	}
 	p.releaseSegments()
-	_ = p.system.Close()
-	_ = p.news.Close()
+	_ = p.system.Leave()
+	_ = p.news.Leave()
 	return err
 }
 
-// releaseSegments gives back the memory of all segments, which the transport has withdrawn.
+// releaseSegments gives up all segments, which the transport has withdrawn. Others may still read there: a member of a
+// team that has ended a call, or has got an error in it, leaves while slower ones fold what lies in its memory.
 func (p *Proc) releaseSegments() {
 	for _, s := range p.segments.All() {
 		if s.leaving.CompareAndSwap(false, true) {
 			p.segments.Remove(int(s.id))
-			_ = s.mem.Close() // whoever has begun to write there goes on
+			_ = s.mem.Leave() // whoever has begun to write there goes on
 		}
 	}
 }

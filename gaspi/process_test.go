@@ -35,6 +35,7 @@ func processRoles() map[string]testenv.Role {
 		"allocations":    processRank(playAllocations),
 		"stopped":        processRank(playStopped),
 		"halo":           processRank(halo),
+		"left memory":    processRank(playLeftMemory),
 	}
 }
 

@@ -232,7 +232,7 @@ func (g *Group) fault(ctx context.Context, to Rank, err error) error {
 	if late := g.p.verdict(ctx, gone, g.explained); late != nil {
 		return late
 	}
-	if !g.revoked() {
+	if !g.explained() { // else it may have left well, and other groups are not to take it for lost
 		err = g.p.peers.Found(to, err)
 	}
 	return cmp.Or(g.over(), err)

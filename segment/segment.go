@@ -204,7 +204,13 @@ func (s *Segment) Closed() bool { return s.closed.Load() }
 // Close ends the use of the segment: waits on its array end with base.ErrClosed,
 // its memory file is closed and its pages go back to the system at once. Spans
 // and views of it must not be used any more. Close is idempotent.
-func (s *Segment) Close() error {
+func (s *Segment) Close() error { return s.close(true) }
+
+// Leave is Close, but the pages go back to the system when the last process that has mapped them has ended or
+// unmapped them: who reads there meanwhile reads what the segment held.
+func (s *Segment) Leave() error { return s.close(false) }
+
+func (s *Segment) close(discard bool) error {
 	if !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
@@ -212,7 +218,9 @@ func (s *Segment) Close() error {
 	if s.fd < 0 {
 		return nil
 	}
-	_ = memory.Discard(s.fd, int64(len(s.mem)))
+	if discard {
+		_ = memory.Discard(s.fd, int64(len(s.mem)))
+	}
 	return sys.CloseFile(s.fd)
 }
 

@@ -201,6 +201,27 @@ func TestMemoryStaysMappedAfterClose(t *testing.T) {
 	span.Bytes()[1] = 1
 }
 
+// A process that has mapped a segment finds zeros there after Close, and the same as before after Leave.
+func TestMemoryStaysMappedAfterCloseOrLeave(t *testing.T) {
+	for want, end := range []func(s *Segment) error{(*Segment).Close, (*Segment).Leave} {
+		s, err := Create(4096, 64, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peer, err := open(t, s, 4096, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.All().Bytes()[4095] = 1
+		if err := end(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := peer.All().Bytes()[4095]; int(got) != want || !s.Closed() {
+			t.Errorf("byte %d, want %d; closed: %v", got, want, s.Closed())
+		}
+	}
+}
+
 func TestCloseIsIdempotentAndLeavesNoDescriptor(t *testing.T) {
 	before := descriptors(t)
 	eachWay(t, 5000, func(t *testing.T, s *Segment) {
