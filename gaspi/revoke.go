@@ -210,15 +210,11 @@ func (g *Group) lostAround(lost error) error {
 	return nil
 }
 
-// revoked reports whether this rank has heard that the group was revoked, which says why its
-// collectives end.
-func (g *Group) revoked() bool { return g.revocation.err.Load() != nil }
-
 // explained reports whether it is known why the group's collectives end: it was revoked, or a
 // member has died. Members that left since may have left because of that.
 func (g *Group) explained() bool {
 	_, dead := g.p.peers.First(g.ranks, func(e *peerstate.Entry) bool { return e.State == peerstate.Dead })
-	return dead || g.revoked()
+	return dead || g.revocation.err.Load() != nil
 }
 
 // fault is the error of an operation to a member: if that is gone, why the group's

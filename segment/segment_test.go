@@ -180,17 +180,23 @@ func TestOpenMapsTheSameMemory(t *testing.T) {
 	}
 }
 
+// createAndOpen returns a segment as its owner and as a peer have it.
+func createAndOpen(t *testing.T) (owner, peer *Segment) {
+	t.Helper()
+	owner, err := Create(4096, 64, nil)
+	if err == nil {
+		peer, err = open(t, owner, 4096, 64)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return owner, peer
+}
+
 // A straggler writes to a segment that its owner has closed: it hits memory
 // that belongs to nobody, not an error of the processor.
 func TestMemoryStaysMappedAfterClose(t *testing.T) {
-	s, err := Create(4096, 64, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	peer, err := open(t, s, 4096, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, peer := createAndOpen(t)
 	span := s.All()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -204,14 +210,7 @@ func TestMemoryStaysMappedAfterClose(t *testing.T) {
 // A process that has mapped a segment finds zeros there after Close, and the same as before after Leave.
 func TestMemoryStaysMappedAfterCloseOrLeave(t *testing.T) {
 	for want, end := range []func(s *Segment) error{(*Segment).Close, (*Segment).Leave} {
-		s, err := Create(4096, 64, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		peer, err := open(t, s, 4096, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, peer := createAndOpen(t)
 		s.All().Bytes()[4095] = 1
 		if err := end(s); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ type setting struct {
 func settings() []setting {
 	shared := machine()
 	shared.Shared = price.Link{Latency: 105e-9, Put: 55e-9, Signal: 60e-9}
-	shared.Cores, shared.Switch, shared.SocketFar, shared.Near = 1024, 1.2e-6, 4.5e9, 4<<20
+	shared.Cores, shared.Switch, shared.SocketFar, shared.Near = 1024, 1.2e-6, 4.5e9, 1<<20
 	two := shared
 	two.Cores = 2
 	sockets := two

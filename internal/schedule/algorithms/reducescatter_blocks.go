@@ -84,10 +84,6 @@ func reduceScatterBlocksFormula(s *price.Topology, c *schedule.Call) price.Profi
 	halve, join, back := halvingStages(s, c.Size, n*p)
 	for i := range halve {
 		halve[i].Credits = 1
-		halve[i].Fold.Scratch += float64(1 + min(i, 1)) // what is folded goes to scratch, and but at first comes from there
-	}
-	for i := range join {
-		join[i].Fold.Scratch += 2
 	}
 	stages := slices.Concat(halve, join)
 	parts := 1.0
