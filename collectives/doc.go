@@ -27,7 +27,7 @@
 //
 // As in MPI, the end of a call says that its buffers are the caller's again and hold the result, and
 // nothing about other members but what follows from the result: of short vectors, the root of a
-// Broadcast or Scatter, and the others in a Reduce or Gather, may be up to 64 calls ahead. A Barrier
+// Broadcast or Scatter, and the others in a Reduce or Gather, may be up to 256 calls ahead. A Barrier
 // waits for all. So a mismatch, or the end of a member, may show in a later call.
 //
 // # Faults

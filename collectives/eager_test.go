@@ -109,9 +109,9 @@ func ways() map[string]func(ctx context.Context, team *collectives.Team, task co
 }
 
 // eagerRuns is fewer runs than those after which a member that only sends waits for a credit.
-const eagerRuns = 40
+const eagerRuns = 160
 
-// TestSendersRunAhead has members that only send make dozens of calls before the others make the
+// TestSendersRunAhead has members that only send make many calls before the others make the
 // first of them, in each way to call. Then the team is closed with the last calls on their way.
 func TestSendersRunAhead(t *testing.T) {
 	for _, c := range eagerCalls() {

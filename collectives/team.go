@@ -29,7 +29,7 @@ type Config struct {
 	// before it gives up plans that were made for single calls. Default 256 MiB;
 	// memory costs nothing until it is used. An operation that needs more gets it.
 	Scratch uint64
-	// Slots is how many notifications the plans of the team share. Default 16384.
+	// Slots is how many notifications the plans of the team share. Default 65536.
 	// Each takes 4 bytes.
 	Slots uint32
 	// Machine is what algorithms are chosen by. Nil means the file that
@@ -58,7 +58,7 @@ type Config struct {
 
 const (
 	defaultScratch = 256 << 20
-	defaultSlots   = 16384
+	defaultSlots   = 65536
 	firstSlab      = 1 << 20 // bytes of scratch that are there from the start
 )
 

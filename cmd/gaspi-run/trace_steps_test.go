@@ -148,7 +148,7 @@ func runAhead(ctx context.Context, p *gaspi.Proc, args []string) error {
 	return team.Close()
 }
 
-// TestTraceOfCredits has the senders of rooted operations, which may be up to 64 calls ahead, wait for credits. No time
+// TestTraceOfCredits has the senders of rooted operations, which may be up to 256 calls ahead, wait for credits. No time
 // plays a part: those who receive begin when gaspi-run says that the senders wait in their call, and for whom; senders
 // begin when it says that receivers wait. The arrows say who waited for whom.
 func TestTraceOfCredits(t *testing.T) {

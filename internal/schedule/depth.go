@@ -13,7 +13,7 @@ type Depth struct{ Copies, Batch int }
 const EagerSlots = 1024
 
 const (
-	// sharedBytes is enough for 64 copies of 4 KiB from one rank, or of 256 bytes from 15. A writer
+	// sharedBytes is enough for 256 copies of 1 KiB from one rank, or of 64 bytes from 15. A writer
 	// goes through that of all its readers in turns, which together is to stay in a second-level cache.
 	sharedBytes = 256 << 10
 	// sentBytes is more, since who waits for a credit that comes by a socket waits for a turn of
@@ -31,7 +31,7 @@ func EagerBytes(shared bool) int {
 }
 
 const (
-	mostCopies = 64
+	mostCopies = 256
 	// batches is how many batches the copies are: more of them cost messages, and of fewer a
 	// writer waits for the whole of a reader's batch.
 	batches = 4

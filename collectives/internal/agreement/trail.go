@@ -13,7 +13,7 @@ const (
 	// beside them.
 	TrailPeriod = 64
 
-	trailPeriods = 4        // that a member remembers
+	trailPeriods = 16       // that a member remembers: a writer may be 256 calls ahead of each of its readers, and these of theirs
 	trailSize    = pairSize // a period in memory, with room to spare
 	trailHead    = 16
 )

@@ -30,8 +30,8 @@ func TestTrail(t *testing.T) {
 		{"one that has not been told of yet", 1000, 999, 1000, 0, false},
 		{"none ends alone", 1000, 500, 0, 0, false},
 		{"only the first ends alone", 1000, 0, 1, 0, true},
-		{"the first is told when it is forgotten", 2000, 0, 1, 12 * TrailPeriod, true},
-		{"all match, and the first is forgotten", 2000, -1, 1, 12 * TrailPeriod, false},
+		{"the first is told when it is forgotten", 5000, 0, 1, 3 * trailPeriods * TrailPeriod, true},
+		{"all match, and the first is forgotten", 5000, -1, 1, 3 * trailPeriods * TrailPeriod, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ranktest.Local(t, members, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {

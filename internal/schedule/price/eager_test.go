@@ -46,7 +46,7 @@ func TestEagerMemoryInTheModel(t *testing.T) {
 }
 
 // TestSendersRunAheadInTheModel has rank 0 send 1 byte in each run, which takes it 1 s, to a rank
-// that is 1000 s away. It waits only when all 64 copies are in use, and again when those are that it
+// that is 1000 s away. It waits only when all 256 copies are in use, and again when those are that it
 // got back by 4 credits.
 func TestSendersRunAheadInTheModel(t *testing.T) {
 	c := &schedule.Call{Op: schedule.Broadcast, Size: 2, Count: 1, Line: 64}
@@ -56,10 +56,10 @@ func TestSendersRunAheadInTheModel(t *testing.T) {
 		root    float64 // when it has ended
 		credits int
 	}{
-		{1, 1, 0}, {15, 15, 0}, {16, 16, 1}, {64, 64, 4},
-		{65, 2016 + 1, 4}, // the first credit follows run 15, which arrives after 1016 s
-		{128, 2016 + 64, 8},
-		{129, 4032 + 1, 8}, // the fifth follows run 79, which arrives after 2016+16+1000 s
+		{1, 1, 0}, {63, 63, 0}, {64, 64, 1}, {256, 256, 4},
+		{257, 2064 + 1, 4}, // the first credit follows run 63, which arrives after 1064 s
+		{512, 2064 + 256, 8},
+		{513, 4128 + 1, 8}, // the fifth follows run 319, which arrives after 2064+64+1000 s
 	} {
 		res, err := Run(m, c, func(r int) *schedule.Schedule { return schedule.Build(c, r, oneToOne) }, Load{Runs: want.runs})
 		if err != nil {
