@@ -139,7 +139,7 @@ func runAhead(ctx context.Context, p *gaspi.Proc, args []string) error {
 	if err == nil && !sends {
 		err = told(fmt.Sprintf("receive%d", p.Rank()))
 	}
-	for i := 0; err == nil && i < 100; i++ {
+	for i := 0; err == nil && i < 400; i++ { // more than there are copies of eager memory
 		err = call()
 	}
 	if err != nil {

@@ -61,8 +61,8 @@ func TestLeavesAfterItsLastCall(t *testing.T) {
 }
 
 // ahead is how many broadcasts a member makes at most before it waits for one below it in the tree, which does so for one
-// below itself.
-const ahead = 64
+// below itself: as many as there are copies of 8,000 bytes in 1 MiB.
+const ahead = 128
 
 // TestLeavesBeforeACall has a member return while the others make calls that need it. All of
 // these end with its name, also at members that wait for others alone; nobody else leaves
