@@ -50,13 +50,13 @@ func badLine(dst Remote, src Span) error {
 }
 
 // PollLine reports whether WriteNotifyLine has stored v in the line at an offset: now or, where waits spin, within about
-// a microsecond. It does not sleep, and reports false if the segment is deleted or has no such line. False says nothing of the
-// notification, which a rank waits for then; see WriteNotifyLine. Before it reuses the values of a line, a rank
-// overwrites them while nobody writes there. An extension of the standard.
+// a microsecond, and where they only yield after a turn of others. It does not sleep, and reports false if the segment is
+// deleted or has no such line. False says nothing of the notification, which a rank waits for then; see WriteNotifyLine.
+// Before it reuses the values of a line, a rank overwrites them while nobody writes there. An extension of the standard.
 func (s *Segment) PollLine(offset uint64, v Value) bool {
 	mem := s.mem.All().Bytes()
 	if offset%LineSize != 0 || offset >= uint64(len(mem)) || uint64(len(mem))-offset < LineSize {
 		return false
 	}
-	return s.mem.Notifications().PollLine(mem[offset:], v)
+	return s.mem.Notifications().PollLine(mem[offset:], v, s.spent.Load())
 }

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"bytes"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -18,11 +19,11 @@ func TestLine(t *testing.T) {
 		b := newArray(1, wait)
 		for n := range LinePayload + 1 {
 			line, src := lineOf(0), bytes.Repeat([]byte{0xA5}, n)
-			if b.PollLine(line, 7) {
+			if b.PollLine(line, 7, nil) {
 				t.Fatal("a line that nobody has posted has a value")
 			}
 			PostLine(line, src, 7)
-			if !b.PollLine(line, 7) || b.PollLine(line, 8) {
+			if !b.PollLine(line, 7, nil) || b.PollLine(line, 8, nil) {
 				t.Errorf("%d bytes: the value is not 7", n)
 			}
 			want := append(append(make([]byte, 0, 2*LineSize), src...), make([]byte, 2*LineSize-n)...)
@@ -40,13 +41,58 @@ func TestLineNowhere(t *testing.T) {
 	for behind := 1; behind < 4; behind++ {
 		line := lineOf(behind)
 		PostLine(line, []byte{1, 2, 3}, 7)
-		if b.PollLine(line, 7) || !bytes.Equal(line[:3], []byte{1, 2, 3}) || !bytes.Equal(line[3:LineSize], make([]byte, LineSize-3)) {
+		if b.PollLine(line, 7, nil) || !bytes.Equal(line[:3], []byte{1, 2, 3}) || !bytes.Equal(line[3:LineSize], make([]byte, LineSize-3)) {
 			t.Errorf("%d bytes behind a word: the line holds %x", behind, line)
 		}
 	}
 	line := lineOf(0)
 	PostLine(line, nil, 7)
-	if b.Close(); b.PollLine(line, 7) {
+	if b.Close(); b.PollLine(line, 7, nil) {
 		t.Error("a closed array has seen a value")
+	}
+}
+
+// TestLineAfterATurn: where waiters yield and do not spin, a value that comes in the turn of others is seen after it, and
+// the time of the turn counts as waited; where they never yield, nobody is let run.
+func TestLineAfterATurn(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		spin, yield time.Duration
+		turns       int
+	}{{"yields", 0, time.Second, 1}, {"never yields", 0, 0, 0}, {"spins", time.Millisecond, time.Second, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			line, turns, polls := lineOf(0), 0, 0
+			b := newArray(1, &WaitPolicy{
+				Spin: c.spin, Yield: c.yield, Sleep: Futex{}, Poll: func() bool { polls++; return false },
+				YieldOnce: func() { turns++; PostLine(line, []byte{1}, 7) },
+			})
+			var spent atomic.Int64
+			if seen := b.PollLine(line, 7, &spent); seen != (c.turns > 0) || turns != c.turns || polls != c.turns {
+				t.Errorf("seen %v after %d turns and %d polls, want %d of both", seen, turns, polls, c.turns)
+			}
+			if waited := spent.Load() > 0; waited != (c.turns > 0) {
+				t.Errorf("%v were waited in %d turns", time.Duration(spent.Load()), c.turns)
+			}
+			if b.PollLine(line, 8, nil) || turns != 2*c.turns {
+				t.Errorf("a value that nobody has posted was seen, after %d turns", turns)
+			}
+		})
+	}
+}
+
+// TestTurnWeight: those turns that are timed stand for all, however many there are.
+func TestTurnWeight(t *testing.T) {
+	sum, timed := int64(0), 0
+	for n := range uint32(100_000) {
+		w := turnWeight(n)
+		if sum += w; w > 0 {
+			timed++
+		}
+		if all := int64(n) + 1; n < timedTurns && sum != all || sum < all*9/10 || sum > all*11/10 {
+			t.Fatalf("of %d turns, %d stand for %d", all, timed, sum)
+		}
+	}
+	if timed > timedTurns+110_000/sampledTurns {
+		t.Errorf("%d of 100,000 turns are timed", timed)
 	}
 }
