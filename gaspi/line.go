@@ -2,6 +2,7 @@ package gaspi
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -33,12 +34,32 @@ func (q *Queue) WriteNotifyLine(dst Remote, src Span, n Notification) error {
 		return q.full(dst.Rank)
 	}
 	begun := q.timeline.BeginMove(src.Len())
-	w.PutLine(dst.Offset, src, n.ID, n.Value)
+	w.PutLine(dst.Offset, src.Bytes(), n.ID, n.Value)
+	runtime.KeepAlive(src)
 	q.released(w, dst.Rank, src.Len())
 	if q.timeline != nil {
 		q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
 	}
 	return nil
+}
+
+// TryWriteNotifyLine is WriteNotifyLine of data that may lie anywhere and is the caller's again when the call returns, as
+// in an inline send of RDMA. It reports whether it has written, which it does only where this process can address the
+// memory of the rank, the queue has lately operated on that segment of the rank, and is not full. Otherwise it has had no
+// effect; WriteNotifyLine writes then, or returns the error. An extension of the standard.
+func (q *Queue) TryWriteNotifyLine(dst Remote, data []byte, n Notification) bool {
+	w := q.near(dst, Span{})
+	if w == nil || len(data) > LinePayload || dst.Offset%LineSize != 0 || n.Add ||
+		!w.Holds(dst.Offset, LineSize) || !w.Takes(n.ID, n.Value) || !q.take(dst.Rank, 1) {
+		return false
+	}
+	begun := q.timeline.BeginMove(uint64(len(data)))
+	w.PutLine(dst.Offset, data, n.ID, n.Value)
+	q.released(w, dst.Rank, uint64(len(data)))
+	if q.timeline != nil {
+		q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, uint64(len(data)))
+	}
+	return true
 }
 
 // badLine says why src cannot be written to a line at dst.

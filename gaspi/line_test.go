@@ -39,6 +39,56 @@ func TestWriteNotifyLine(t *testing.T) {
 	})
 }
 
+// Data of a line is written from anywhere, once the queue knows the way to memory that this process can address, and is
+// the caller's again at once. A call that cannot write has no effect.
+func TestTryWriteNotifyLine(t *testing.T) {
+	over(t, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 256))
+		other, q := 1-p.Rank(), must(p.CreateQueue())
+		_, mapped := s.Mapped(other, 0, 1)
+		data, n := []byte{1, 2, 3}, gaspi.Notification{ID: 3, Value: 5}
+		if q.TryWriteNotifyLine(s.At(other, 128), data, n) {
+			return errors.New("a queue has written that does not know the way")
+		}
+		ok(q.WriteNotifyLine(s.At(other, 64), must(s.Span(0, 8)), gaspi.Notification{ID: 2, Value: 1}))
+		if wrote := q.TryWriteNotifyLine(s.At(other, 128), data, n); wrote != mapped {
+			return fmt.Errorf("it has written: %v, want %v", wrote, mapped)
+		}
+		clear(data)
+		for what, tried := range map[string]bool{
+			"too long":        q.TryWriteNotifyLine(s.At(other, 0), make([]byte, gaspi.LinePayload+1), n),
+			"between lines":   q.TryWriteNotifyLine(s.At(other, 8), data, n),
+			"at the end":      q.TryWriteNotifyLine(s.At(other, 256), data, n),
+			"a zero value":    q.TryWriteNotifyLine(s.At(other, 0), data, gaspi.Notification{ID: 3}),
+			"an addition":     q.TryWriteNotifyLine(s.At(other, 0), data, gaspi.Notification{ID: 3, Value: 1, Add: true}),
+			"another segment": q.TryWriteNotifyLine(gaspi.Remote{Rank: other, Segment: 7}, data, n),
+		} {
+			if tried {
+				return fmt.Errorf("%s: it has written", what)
+			}
+		}
+		for mapped && q.Size() < p.Config().QueueDepth {
+			ok(q.Notify(s.At(other, 0), gaspi.Notification{ID: 1, Value: 1}))
+		}
+		if mapped && q.TryWriteNotifyLine(s.At(other, 0), data, n) {
+			return errors.New("a full queue has written")
+		}
+		ok(q.Wait(ctx))
+		ok(p.Barrier(ctx, p.World()))
+		if mapped {
+			ok(s.WaitUntil(ctx, 3, gaspi.Equal, 5))
+		}
+		want := make([]byte, 256)
+		if mapped {
+			copy(want[128:], []byte{1, 2, 3})
+		}
+		if got := s.Bytes(); !bytes.Equal(got[:64], want[:64]) || !bytes.Equal(got[128:188], want[128:188]) || s.PollLine(128, 5) != mapped {
+			return fmt.Errorf("the segment holds %x", got)
+		}
+		return p.Barrier(ctx, p.World())
+	})
+}
+
 // A line begins at a multiple of its size and holds so many bytes.
 func TestWriteNotifyLineRefuses(t *testing.T) {
 	over(t, func(ctx context.Context, p *gaspi.Proc) error {

@@ -82,11 +82,8 @@ func (c *compiler) put(in *instruction, s *schedule.Step) error {
 	n, turn := uint64(dst.Len*c.size), &c.x.turns[rotation]
 	there, mapped := to.Segment.Mapped(gaspi.Rank(in.peer), to.Offset, turn.at(turn.last)+n)
 	in.mapped = mapped
-	if c.x.start == nil && mapped {
-		for run := range turn.last + 1 {
-			first := turn.at(run)
-			c.x.start = append(c.x.start, there.Bytes()[first:first+n])
-		}
+	if mapped {
+		c.x.expect(there.Bytes(), *turn)
 	}
 	if err := c.sources(in, src); err != nil {
 		return err

@@ -89,9 +89,43 @@ func (c *compiler) lane(i int, steps schedule.Lane) error {
 			code = c.with(code, &in, step.Peer)
 		}
 	}
+	if len(c.b.Schedule.Lanes) == 1 {
+		code = c.inline(code)
+	}
 	code.countRows()
 	c.x.lanes[i] = code
 	return nil
+}
+
+// inline removes a copy at the beginning of the only lane of a schedule that nothing reads but puts to lines, which then
+// take their data from where the copy takes it: the program's buffer. Beside them the lane has at most credits.
+func (c *compiler) inline(l lane) lane {
+	if len(l) < 2 || l[0].kind != schedule.Combine || l[0].arity != single {
+		return l
+	}
+	copied := c.x.parts[l[0].at:][:2]
+	if int(copied[1].mem) >= c.x.buffers || copied[0].turn != fixed || int(copied[0].mem) < c.x.buffers {
+		return l
+	}
+	staged := c.x.operands[copied[0].mem][copied[0].off:][:copied[0].n]
+	for i := range l[1:] {
+		switch in := &l[1+i]; in.kind {
+		case schedule.AwaitCredit, schedule.Credit:
+		case schedule.Put:
+			if src := c.x.sources[in.at].Bytes(); !in.line || !in.mapped || in.coded || len(src) != len(staged) || &src[0] != &staged[0] {
+				return l
+			}
+		default:
+			return l
+		}
+	}
+	c.x.inlined = copied[1]
+	for i := range l {
+		if l[i].kind == schedule.Put {
+			l[i].line, l[i].inline = false, true
+		}
+	}
+	return l[1:]
 }
 
 // countRows tells each await how many follow each other from it on.

@@ -78,7 +78,8 @@ type Executable struct {
 	lanes    []lane
 	runs     uint32          // begun so far
 	puts     bool            // sources are borrowed until a wait for the queue
-	start    [][]byte        // where runs write first, by turns of a power of two, if that is mapped
+	inlined  operand         // of puts that are inline: their data, in a buffer of the caller
+	starts   []start         // of the first puts of a run to mapped memory
 	folds    Folds           // zero if the operation is the program's
 	block    int             // bytes of a fold into several places
 	ahead    int             // the same of one that asks for what it needs
@@ -107,16 +108,37 @@ func (x *Executable) Single() bool { return len(x.lanes) == 1 }
 // others.
 func (x *Executable) Eager() bool { return len(x.stamps) > 0 }
 
-// early is how many runs before a copy of eager memory is written it is fetched: before the reader, which mostly is
-// not as far, looks there for what is to come.
-const early = 2
+// A start is where a put writes to.
+type start struct {
+	mem    []byte // from there in copy 0 to the end of the put in the last one
+	turn   turn
+	before uint32 // how many runs before it is written a copy is fetched
+}
+
+const (
+	// mostStarts is how many starts are fetched at most: a core has some dozen cache lines on their way at a time.
+	mostStarts = 8
+	// early is before of more copies than two: as many as let the line come before the reader, which mostly is not as
+	// far, looks there for what is to come.
+	early = 2
+)
+
+// expect notes a put to mapped memory in turns, from mem on. Of two copies only the first of all is fetched: readers
+// look at the others before they are written.
+func (x *Executable) expect(mem []byte, t turn) {
+	switch {
+	case t.last >= early && len(x.starts) < mostStarts:
+		x.starts = append(x.starts, start{mem, t, early})
+	case len(x.starts) == 0:
+		x.starts = append(x.starts, start{mem, t, 0})
+	}
+}
 
 // Expect fetches what the next run writes first, or, where there are more copies than two, a later one.
 func (x *Executable) Expect() {
-	if n := uint32(len(x.start)); n > early {
-		segment.Expect(x.start[(x.runs+early)&(n-1)])
-	} else if n > 0 {
-		segment.Expect(x.start[x.runs&(n-1)])
+	for i := range x.starts {
+		s := &x.starts[i]
+		segment.Expect(s.mem[s.turn.at(x.runs+s.before):])
 	}
 }
 
@@ -163,6 +185,7 @@ type instruction struct {
 	mapped bool // put: it has arrived when it returns, and its source is free
 	coded  bool // put: of a coded form, as much as is in use
 	line   bool // put: to a line of its own (Queue.WriteNotifyLine); await: for data that may lie in one
+	inline bool // put: to such a line, of Executable.inlined if the queue can write at once (Queue.TryWriteNotifyLine)
 
 	posts bool // it posts a notification
 	eager bool // the notification is one of several in a row, that of copy 0

@@ -7,6 +7,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // This file is hot: between a call and its first post lies the walk through a few instructions.
@@ -134,6 +135,8 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 				err = e.put(in)
 			case in.line:
 				err = m.Queue.WriteNotifyLine(e.target(in), e.source(in), e.notification(in))
+			case in.inline:
+				err = e.putInline(in)
 			default:
 				err = m.Queue.WriteNotifyIn(e.target(in), e.source(in), e.of.board, e.notification(in))
 			}
@@ -182,9 +185,7 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 		}
 	}
 	e.next[lane] = at
-	if e.stretch.on && e.stretch.begun == 0 {
-		e.beginLate(code[from:])
-	}
+	e.reach(code[from:])
 	if block && e.of.puts {
 		e.stretch.ended = 0
 		return m.WaitQueue(ctx)
@@ -230,7 +231,7 @@ func (e *Execution) put(in *instruction) error {
 		src = used
 	}
 	switch {
-	case in.joint && in.line:
+	case in.joint && (in.line || in.inline):
 		return q.WriteNotifyLine(e.target(in), src, n)
 	case in.joint:
 		return q.WriteNotifyIn(e.target(in), src, e.of.board, n)
@@ -240,6 +241,17 @@ func (e *Execution) put(in *instruction) error {
 		err = q.Notify(e.posting(in), n)
 	}
 	return err
+}
+
+// putInline does a put of data in a buffer of the caller, which it copies where the queue cannot write at once.
+func (e *Execution) putInline(in *instruction) error {
+	to, data, n := e.target(in), e.bytes(&e.of.inlined), e.notification(in)
+	if e.member.Queue.TryWriteNotifyLine(to, data, n) {
+		return nil
+	}
+	src := e.source(in)
+	segment.Copy(src.Bytes(), data)
+	return e.member.Queue.WriteNotifyLine(to, src, n)
 }
 
 // insist does a put or a signal that the queue was too full for, which err says, and returns why it

@@ -91,8 +91,8 @@ func (e *Execution) hasLarge() bool {
 // quickLooks is how often an await looks before it counts as a wait: for about a microsecond.
 const quickLooks = 32
 
-// reach begins a small walk that has come to its first await, before which something was done, if there is a
-// timeline.
+// reach begins a small walk that has come to its first await, or to its end, if there is a timeline; so far it has done
+// some instructions.
 func (e *Execution) reach(done []instruction) {
 	if e.stretch.on && e.stretch.begun == 0 {
 		e.beginLate(done)
