@@ -34,8 +34,8 @@ type Stats struct {
 	PassiveSent     uint64 // passive messages sent and received by somebody
 	PassiveReceived uint64 // passive messages received
 
-	// Time spent waiting, as far as a wait took more than about a microsecond. Of short waits for lines of ranks that
-	// share cores a sample stands for all.
+	// Time spent waiting, as far as a wait took more than about a microsecond. Of short waits of ranks that share
+	// cores a sample stands for all.
 	NotifyWait    time.Duration // for notifications
 	BarrierWait   time.Duration // in barriers
 	AllReduceWait time.Duration // in small reductions

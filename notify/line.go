@@ -2,7 +2,6 @@ package notify
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys/cpu"
 )
@@ -45,49 +44,13 @@ func (b *Array) PollLine(line []byte, v Value, spent *atomic.Int64) bool {
 			return true
 		}
 		if looks--; looks == 0 {
-			return b.wait.Spin == 0 && b.wait.Yield > 0 && b.yieldForLine(word, v, spent)
+			if !b.wait.takesTurns() {
+				return false
+			}
+			b.turn(spent)
+			return word.Load() == uint32(v)
 		}
 	}
-}
-
-const (
-	// timedTurns is how many turns of an array are timed, before one in sampledTurns stands for all of them: two looks at
-	// the clock take a twentieth of a short collective operation of ranks that share cores.
-	timedTurns   = 1024
-	sampledTurns = 16
-	// spread is odd, so that its multiples are spread evenly over all words, whatever turns are alike.
-	spread = 0x9E3779B9
-)
-
-// turnWeight returns for how many turns the time of the n-th stands, from 0; 0 if it is not timed.
-func turnWeight(n uint32) int64 {
-	switch {
-	case n < timedTurns:
-		return 1
-	case n*spread < 1<<32/sampledTurns:
-		return sampledTurns
-	}
-	return 0
-}
-
-// yieldForLine lets others run once, and reports whether v is behind the data of a line then.
-func (b *Array) yieldForLine(word *atomic.Uint32, v Value, spent *atomic.Int64) bool {
-	n := b.turns.Load()
-	b.turns.Store(n + 1) // turns of several goroutines may count as one
-	weight := turnWeight(n)
-	if spent == nil {
-		weight = 0
-	}
-	var start time.Duration
-	if weight > 0 {
-		start = now()
-	}
-	b.wait.YieldOnce()
-	b.poll()
-	if weight > 0 {
-		spent.Add(weight * int64(now()-start))
-	}
-	return word.Load() == uint32(v)
 }
 
 // lineValue returns where the value of a line lies, nil if it could not be stored in one step.

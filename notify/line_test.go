@@ -79,20 +79,3 @@ func TestLineAfterATurn(t *testing.T) {
 		})
 	}
 }
-
-// TestTurnWeight: those turns that are timed stand for all, however many there are.
-func TestTurnWeight(t *testing.T) {
-	sum, timed := int64(0), 0
-	for n := range uint32(100_000) {
-		w := turnWeight(n)
-		if sum += w; w > 0 {
-			timed++
-		}
-		if all := int64(n) + 1; n < timedTurns && sum != all || sum < all*9/10 || sum > all*11/10 {
-			t.Fatalf("of %d turns, %d stand for %d", all, timed, sum)
-		}
-	}
-	if timed > timedTurns+110_000/sampledTurns {
-		t.Errorf("%d of 100,000 turns are timed", timed)
-	}
-}

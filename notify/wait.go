@@ -124,6 +124,12 @@ func (b *Array) Wait(ctx context.Context, w Condition, stop func() error, spent 
 	if id, ok := b.soon(w); ok {
 		return id, nil
 	}
+	if b.wait.takesTurns() && ctx.Err() == nil {
+		b.turn(spent)
+		if id, ok := b.test(w); ok {
+			return id, nil
+		}
+	}
 	return waitOn(ctx, b, w, stop, spent)
 }
 
@@ -177,6 +183,11 @@ func (b *Array) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 		}
 		if looks--; looks == 0 {
 			break
+		}
+	}
+	if b.wait.takesTurns() && ctx.Err() == nil {
+		if b.turn(spent); look() {
+			return nil
 		}
 	}
 	_, err := waitOn(ctx, b, predicateFunc(look), stop, spent)
