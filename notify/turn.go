@@ -1,8 +1,6 @@
 package notify
 
-import (
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // A turn is what a wait of ranks that share cores mostly takes: others run once, and what they have posted is there. So
 // it is taken before anything that a longer wait needs.
