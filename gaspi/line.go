@@ -79,5 +79,7 @@ func (s *Segment) PollLine(offset uint64, v Value) bool {
 	if offset%LineSize != 0 || offset >= uint64(len(mem)) || uint64(len(mem))-offset < LineSize {
 		return false
 	}
-	return s.mem.Notifications().PollLine(mem[offset:], v, s.spent.Load())
+	there := s.mem.Notifications().PollLine(mem[offset:], v, s.spent.Load())
+	runtime.KeepAlive(s) // its bytes do not keep it mapped if it is deleted meanwhile
+	return there
 }

@@ -50,7 +50,7 @@ type Array struct {
 	// the last hit, so that a busy low id cannot starve a high one.
 	cursor atomic.Uint32
 
-	turns atomic.Uint32 // that were taken
+	turns atomic.Uint32 // since the last long one that was timed
 
 	wait   *WaitPolicy
 	alarms alarms

@@ -1,20 +1,25 @@
 package notify
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // A turn is what a wait of ranks that share cores mostly takes: others run once, and what they have posted is there. So
 // it is taken before anything that a longer wait needs.
 
 const (
-	// timedTurns is how many turns of an array are timed, before one in sampledTurns stands for all of them: two looks at
-	// the clock take a twentieth of a short collective operation of ranks that share cores.
+	// timedTurns is how many turns are timed after one of longTurn or more, before one in sampledTurns stands for all of
+	// them: two looks at the clock take a twentieth of a short collective operation of ranks that share cores, and
+	// nothing beside a long turn.
 	timedTurns   = 1024
 	sampledTurns = 16
+	longTurn     = 20 * time.Microsecond
 	// spread is odd, so that its multiples are spread evenly over all words, whatever turns are alike.
 	spread = 0x9E3779B9
 )
 
-// turnWeight returns for how many turns the time of the n-th stands, from 0; 0 if it is not timed.
+// turnWeight returns for how many turns the time of the n-th after a long one stands, from 0; 0 if it is not timed.
 func turnWeight(n uint32) int64 {
 	switch {
 	case n < timedTurns:
@@ -41,5 +46,9 @@ func (b *Array) turn(spent *atomic.Int64) {
 	start := now()
 	b.wait.YieldOnce()
 	b.poll()
-	spent.Add(weight * int64(now()-start))
+	took := now() - start
+	if took >= longTurn {
+		b.turns.Store(0)
+	}
+	spent.Add(weight * int64(took))
 }

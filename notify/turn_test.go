@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -23,6 +24,30 @@ func TestTurnWeight(t *testing.T) {
 	if timed > timedTurns+110_000/sampledTurns {
 		t.Errorf("%d of 100,000 turns are timed", timed)
 	}
+}
+
+// TestLongTurns: of long turns each is timed, so that nobody seems to have waited for longer than there was.
+func TestLongTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		took := longTurn
+		b := newArray(1, &WaitPolicy{Yield: time.Hour, YieldOnce: func() { time.Sleep(took) }}) // sleep: a turn of others
+		var spent, all atomic.Int64
+		for range 4 * timedTurns {
+			b.turn(&spent)
+			all.Add(int64(took))
+		}
+		if spent.Load() != all.Load() {
+			t.Errorf("%v were waited, want %v", time.Duration(spent.Load()), time.Duration(all.Load()))
+		}
+		took = longTurn - 1
+		for range timedTurns + 1000 { // of which no sample has exactly the time
+			b.turn(&spent)
+			all.Add(int64(took))
+		}
+		if diff := spent.Load() - all.Load(); diff < -all.Load()/10 || diff > all.Load()/10 || diff == 0 {
+			t.Errorf("%v of %v: short turns are not sampled", time.Duration(spent.Load()), time.Duration(all.Load()))
+		}
+	})
 }
 
 // TestWaitsTakeATurn: where waiters yield and do not spin, a wait first lets others run once, and asks for nothing else if
