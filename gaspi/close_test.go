@@ -154,6 +154,22 @@ func TestCloseAtAnyPointOfACall(t *testing.T) {
 	}
 }
 
+// A creation that finds this rank closed after its draw casts no vote, so that no other call over the group
+// may begin here: its first ballot would count the votes that the others cast on the creation.
+func TestCloseInACreationEndsTurns(t *testing.T) {
+	ranktest.Local(t, 1, small, func(ctx context.Context, p *gaspi.Proc) error {
+		p.WhileClosing(func() {
+			if err := p.CreateLate(ctx); !errors.Is(err, gaspi.ErrClosed) {
+				t.Errorf("creation: %v; want ErrClosed", err)
+			}
+			if err := p.World().EnterLate(ctx); !errors.Is(err, gaspi.ErrClosed) {
+				t.Errorf("the next call: %v; want ErrClosed", err)
+			}
+		})
+		return nil
+	})
+}
+
 // GPI-2 spends 1.3 s of every start on measuring its clock. In a bubble the clock
 // stands still while anybody runs: an Init that sleeps or measures would move it
 // or never end.

@@ -35,6 +35,27 @@ func (g *Group) BeginRevocation(cause error) {
 // ended with err.
 func (g *Group) FailTurn(err error) error { return g.turns.fail(err) }
 
+// CreateLate is CreateSegment of AnySegment in a goroutine that has found this rank open, whatever has
+// happened since.
+func (p *Proc) CreateLate(ctx context.Context) error {
+	o, err := p.options(nil)
+	if err != nil {
+		return err
+	}
+	_, err = (&creation{p: p, op: "segment_create", id: AnySegment, m: memory{size: 8}, o: o}).run(ctx)
+	return err
+}
+
+// EnterLate is as much of Dup as waits for its turn, likewise.
+func (g *Group) EnterLate(ctx context.Context) error { return g.turns.enter(ctx, turnDup, "group_dup") }
+
+// WhileClosing calls f when Close has begun, and nothing has been taken away yet.
+func (p *Proc) WhileClosing(f func()) {
+	p.closed.Store(true)
+	defer p.closed.Store(false)
+	f()
+}
+
 // ExplainBarrier returns a function that says for whom the barrier of the group still waits, in which
 // a goroutine sleeps: as gaspi-run is told from now on.
 func (g *Group) ExplainBarrier() (from func() []Rank) {

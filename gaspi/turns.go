@@ -2,7 +2,6 @@ package gaspi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -165,10 +164,12 @@ func (d *draw) run(ctx context.Context, g *Group) (ended bool, err error) {
 }
 
 // verdict ends the call: it returns nil if wrong is nil on all members, and otherwise
-// an error on all of them. ended is false if it is to be called again.
+// an error on all of them. ended is false if it is to be called again, and if this rank has
+// closed: it casts no vote then, and the next call, whose ballot would take those of the others for
+// its own, gets no turn. The others hear of the end.
 func (d *draw) verdict(ctx context.Context, g *Group, wrong error) (ended bool, err error) {
-	if errors.Is(wrong, ErrClosed) { // the others hear of that
-		return true, wrong
+	if wrong != nil && g.p.closed.Load() {
+		return false, wrong
 	}
 	vote := d.For(0)
 	if wrong != nil {
