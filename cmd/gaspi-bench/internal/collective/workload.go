@@ -74,20 +74,20 @@ func (c *Spec) trial(ctx context.Context, s *limit.CallShape, plan *collectives.
 // bareLimit is what a call is compared with, and what fills and checks its vectors;
 // nil if there is nothing.
 func (c *Spec) bareLimit(ctx context.Context, b *measure.Bench, s *limit.CallShape, k *OpenedCall) (limit.BareCall, limit.Buffers, error) {
-	switch {
-	case b.Together:
-	case s.Op == schedule.AllToAll:
-		ways, check, err := b.Mesh(ctx, s)
-		if err != nil || ways == nil {
-			return nil, limit.Buffers{}, err
-		}
-		bare, err := b.Fastest(ctx, ways)
-		return bare, check, err
-	default:
-		return b.Ring(ctx, s)
+	if b.Together {
+		bare, err := c.BareWay(ctx, b, s, k)
+		return bare, k.Own, err
 	}
-	bare, err := c.BareWay(ctx, b, s, k)
-	return bare, k.Own, err
+	wired := b.Ring
+	if s.Op == schedule.AllToAll {
+		wired = b.Mesh
+	}
+	ways, check, err := wired(ctx, s)
+	if err != nil || ways == nil {
+		return nil, limit.Buffers{}, err
+	}
+	bare, err := b.Fastest(ctx, ways)
+	return bare, check, err
 }
 
 // BareWay is the limit of a call: the fastest of a few bare ways to do it.

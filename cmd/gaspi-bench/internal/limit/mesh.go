@@ -35,22 +35,25 @@ func (b *Memory) Mesh(ctx context.Context, s *CallShape) ([]BareCall, Buffers, e
 	if err := m.connect(ctx); err != nil {
 		return nil, Buffers{}, fmt.Errorf("the connections to compare with: %w", err)
 	}
-	m.src, m.dst = make([]byte, s.In), make([]byte, s.Out)
+	m.src, m.dst = written(s.In), written(s.Out)
 	return m.ways(), Buffers{In: m.src, Out: m.dst, Fill: m.fill, Check: m.check}, nil
 }
 
-// ways are the orders in which blocks go. Each is the fastest somewhere: all at once,
-// all sent at once but received one after the other, which takes fewer looks, and one
+// ways are the orders in which blocks go, in each portion. Each order is the fastest somewhere: all at
+// once, all sent at once but received one after the other, which takes fewer looks, and one
 // after the other both ways, which keeps what is copied in the cache.
-func (m *mesh) ways() []BareCall {
-	way := func(sends, takes int) BareCall {
-		return func(ctx context.Context) error { return m.exchange(ctx, sends, takes) }
-	}
+func (m *mesh) ways() (ways []BareCall) {
 	all := len(m.fd) - 1
+	orders := [][2]int{{all, all}, {all, 1}, {1, 1}}
 	if all == 1 {
-		return []BareCall{way(1, 1)}
+		orders = orders[:1]
 	}
-	return []BareCall{way(all, all), way(all, 1), way(1, 1)}
+	for _, p := range portionsOf(m.block) {
+		for _, o := range orders {
+			ways = append(ways, func(ctx context.Context) error { return m.exchange(ctx, o[0], o[1], p) })
+		}
+	}
+	return ways
 }
 
 // connect makes the connections. Of two ranks the one with the higher number listens.
@@ -115,16 +118,16 @@ func (m *mesh) keep(conn *net.TCPConn, r int) (err error) {
 
 // exchange does an alltoall. In round d a rank sends to the one d places on and
 // receives from the one d places back. Blocks of so many rounds are under way at a time.
-func (m *mesh) exchange(ctx context.Context, sends, takes int) error {
+func (m *mesh) exchange(ctx context.Context, sends, takes int, p portion) error {
 	clear(m.sent)
 	clear(m.taken)
 	copied := 0
 	for looks := 1; ; looks++ {
-		n, unsent, err := m.some(sends, &m.out, m.sent, m.src, m.ahead, (*socket.Vector).Send)
+		n, unsent, err := m.some(sends, p.send, &m.out, m.sent, m.src, m.ahead, (*socket.Vector).Send)
 		if err != nil {
 			return err
 		}
-		k, untaken, err := m.some(takes, &m.in, m.taken, m.dst, m.back, (*socket.Vector).Receive)
+		k, untaken, err := m.some(takes, p.take, &m.in, m.taken, m.dst, m.back, (*socket.Vector).Receive)
 		if err != nil {
 			return err
 		}
@@ -153,10 +156,10 @@ func (m *mesh) copyOwn(from int) int {
 	return copy(m.of(m.dst, m.me)[from:end], m.of(m.src, m.me)[from:end])
 }
 
-// some moves a chunk of each of the first blocks that have not moved to their end, most
+// some moves at most portion bytes of each of the first blocks that have not moved to their end, most
 // of them at most, in one direction. It returns how many bytes it moved, and how many
 // blocks are left.
-func (m *mesh) some(most int, v *socket.Vector, done []int, blocks []byte, peer func(round int) int, call callOfSystem) (moved, left int, err error) {
+func (m *mesh) some(most, portion int, v *socket.Vector, done []int, blocks []byte, peer func(round int) int, call callOfSystem) (moved, left int, err error) {
 	for round := 1; round < len(m.fd); round++ {
 		if done[round] == m.block {
 			continue
@@ -164,7 +167,7 @@ func (m *mesh) some(most int, v *socket.Vector, done []int, blocks []byte, peer 
 		if most > 0 {
 			most--
 			r := peer(round)
-			n, err := step(v, m.fd[r], m.of(blocks, r), done[round], m.block, call)
+			n, err := step(v, m.fd[r], m.of(blocks, r), done[round], m.block, portion, call)
 			if err != nil {
 				return moved, left, err
 			}

@@ -14,7 +14,7 @@ import (
 // ways, with blocks of one byte, of many chunks, and longer than what sockets hold.
 func TestWaysOverAMesh(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 4, 5} {
-		for _, block := range []int{1, 24, 5 << 10, 2*ringChunk + 8, 8 << 20} {
+		for _, block := range []int{1, 24, 5 << 10, 2*leastPortion + 8, 8 << 20} {
 			if ranks > 3 && block > 1<<20 {
 				continue // no more than the others, and hundreds of megabytes
 			}
@@ -41,7 +41,7 @@ func checkMesh(ctx context.Context, p *gaspi.Proc, block int) error {
 	if err != nil {
 		return err
 	}
-	if want := []int{0, 1, 3}[min(2, p.Size()-1)]; len(ways) != want {
+	if want := []int{0, 1, 3}[min(2, p.Size()-1)] * len(portionsOf(block)); len(ways) != want {
 		return fmt.Errorf("%d ways among %d ranks, want %d", len(ways), p.Size(), want)
 	}
 	for try := range 2 * len(ways) {

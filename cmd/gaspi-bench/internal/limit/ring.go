@@ -25,15 +25,31 @@ type ring struct {
 	send, take int    // bytes of one operation that this rank sends and receives
 }
 
-// ringChunk is how much one call of the system sends or takes, so that what was
-// copied is still in the cache when it is copied again. A fourth of it made an
-// exchange of 1 MiB take 1.8 times as long; all at once was as fast.
-const ringChunk = 256 << 10
+// A portion is how many bytes one call of the system sends and takes at most. Taken in small
+// portions, what was copied is still in the cache when it is copied again; sent in large ones, a
+// stream is cut less often.
+type portion struct{ send, take int }
 
-// Ring is the limit of a call over sockets, and what fills and checks its
-// buffers. There is none for exchanges with several partners, and where only some
+const (
+	leastPortion = 256 << 10 // a fourth of it made an exchange of 1 MiB take 1.8 times as long
+	mostPortion  = 8 << 20
+)
+
+// portions has that of each way to move streams.
+var portions = []portion{{leastPortion, leastPortion}, {mostPortion, leastPortion}, {mostPortion, mostPortion}}
+
+// portionsOf returns the portions in which streams of so many bytes differ.
+func portionsOf(bytes int) []portion {
+	if bytes <= leastPortion {
+		return portions[:1]
+	}
+	return portions
+}
+
+// Ring is the ways to move what a call must over sockets, and what fills and checks
+// their buffers. There are none for exchanges with several partners, and where only some
 // ranks contribute.
-func (b *Memory) Ring(ctx context.Context, s *CallShape) (BareCall, Buffers, error) {
+func (b *Memory) Ring(ctx context.Context, s *CallShape) ([]BareCall, Buffers, error) {
 	r := &ring{b: b}
 	place := (int(b.P.Rank()) - s.Root + s.Ranks) % s.Ranks
 	r.send, r.take = s.around(place)
@@ -44,7 +60,7 @@ func (b *Memory) Ring(ctx context.Context, s *CallShape) (BareCall, Buffers, err
 		return nil, Buffers{}, fmt.Errorf("the connections to compare with: %w", err)
 	}
 	length := max(s.In, s.Out, 1)
-	r.src, r.dst = make([]byte, length), make([]byte, length)
+	r.src, r.dst = written(length), written(length)
 	check := Buffers{
 		In: r.src, Out: r.dst,
 		Fill: func(iteration int) { Stamp(r.src, uint32(iteration)) },
@@ -55,7 +71,20 @@ func (b *Memory) Ring(ctx context.Context, s *CallShape) (BareCall, Buffers, err
 			return Verify(r.dst, uint32(iteration))
 		},
 	}
-	return r.exchange, check, nil
+	var ways []BareCall
+	for _, p := range portionsOf(length) {
+		ways = append(ways, func(ctx context.Context) error { return r.exchange(ctx, p) })
+	}
+	return ways, check, nil
+}
+
+// written returns memory that has been written to: what has not is one page of zeros, which is quicker to send.
+func written(bytes int) []byte {
+	mem := make([]byte, bytes)
+	for i := range mem {
+		mem[i] = byte(i)
+	}
+	return mem
 }
 
 // around is how many bytes the rank at a place behind the root must send to the
@@ -143,13 +172,13 @@ func closeLate[T any](owner *T, fd int) {
 }
 
 // exchange sends and receives what one operation must move.
-func (r *ring) exchange(ctx context.Context) error {
+func (r *ring) exchange(ctx context.Context, p portion) error {
 	for sent, taken, looks := 0, 0, 1; sent < r.send || taken < r.take; looks++ {
-		n, err := step(&r.out, r.next, r.src, sent, r.send, (*socket.Vector).Send)
+		n, err := step(&r.out, r.next, r.src, sent, r.send, p.send, (*socket.Vector).Send)
 		if err != nil {
 			return err
 		}
-		m, err := step(&r.in, r.prev, r.dst, taken, r.take, (*socket.Vector).Receive)
+		m, err := step(&r.in, r.prev, r.dst, taken, r.take, p.take, (*socket.Vector).Receive)
 		if err != nil {
 			return err
 		}
@@ -163,14 +192,14 @@ func (r *ring) exchange(ctx context.Context) error {
 	return nil
 }
 
-// step moves a chunk of what is left of a stream through buf, if the system lets it.
-func step(v *socket.Vector, fd int, buf []byte, done, all int, call callOfSystem) (int, error) {
+// step moves at most so many bytes of what is left of a stream through buf, if the system lets it.
+func step(v *socket.Vector, fd int, buf []byte, done, all, most int, call callOfSystem) (int, error) {
 	if done == all {
 		return 0, nil
 	}
 	at := done % len(buf)
 	v.Reset()
-	v.Add(buf[at : at+min(ringChunk, len(buf)-at, all-done)])
+	v.Add(buf[at : at+min(most, len(buf)-at, all-done)])
 	n, errno := call(v, fd)
 	switch {
 	case socket.Again(errno):

@@ -1,8 +1,11 @@
 package limit
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -45,4 +48,50 @@ func TestAroundARing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Goal: each way brings the whole stream to the next rank, call after call: of one way and of several, one that ends
+// in the middle of a portion, and one longer than the most that a call of the system moves.
+func TestWaysAroundARing(t *testing.T) {
+	for _, ranks := range []int{2, 3} {
+		for _, length := range []int{24, 2*leastPortion + 8, mostPortion + 24} {
+			t.Run(fmt.Sprintf("%d/%d", ranks, length), func(t *testing.T) {
+				err := gaspi.Local(t.Context(), ranks, gaspi.Config{Transport: "loopback"}, func(ctx context.Context, p *gaspi.Proc) error {
+					return checkRing(ctx, p, length)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// checkRing broadcasts in all ways and looks at what arrived.
+func checkRing(ctx context.Context, p *gaspi.Proc, length int) error {
+	b, err := Open(ctx, p, 0, "loopback", 1)
+	if err != nil {
+		return err
+	}
+	s := &CallShape{Op: schedule.Broadcast, Ranks: p.Size(), In: length, Out: length, kept: length}
+	ways, own, err := b.Ring(ctx, s)
+	if err != nil {
+		return err
+	}
+	if want := len(portionsOf(length)); len(ways) != want || (length > leastPortion) != (want > 1) {
+		return fmt.Errorf("%d ways for %d bytes, want %d", len(ways), length, want)
+	}
+	for try := range 2 * len(ways) {
+		own.Fill(try)
+		if err := ways[try/2](ctx); err != nil {
+			return err
+		}
+		if p.Rank() == 0 { // it sends alone
+			continue
+		}
+		if err := own.Check(try); err != nil {
+			return fmt.Errorf("way %d: %w", try/2, err)
+		}
+	}
+	return nil
 }
