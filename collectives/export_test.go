@@ -10,6 +10,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
+// FirstSlab is how many bytes of scratch a team has from the start.
+const FirstSlab = firstSlab
+
 // PretendHosts makes a team take its members for ranks of several hosts: member i is
 // on host nodes[i].
 func PretendHosts(t *Team, nodes []int) {

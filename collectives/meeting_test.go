@@ -62,8 +62,8 @@ func partners() []partner {
 			return collectives.AllReduce(ctx, x.team, make([]int32, 40), collectives.Sum)
 		}, "allreduce (sum of 40 int32)"},
 		{"sum that needs memory", func(ctx context.Context, x *parted) error {
-			return collectives.AllReduce(ctx, x.team, make([]int32, 1<<20), collectives.Sum, whole())
-		}, "allreduce (sum of 1048576 int32)"},
+			return collectives.AllReduce(ctx, x.team, make([]int32, largeSum), collectives.Sum, whole())
+		}, "allreduce " + sumOfLarge},
 		{"broadcast of rank 1", func(ctx context.Context, x *parted) error {
 			_, err := collectives.Broadcast(ctx, x.team, 1, make([]int32, 3))
 			return err

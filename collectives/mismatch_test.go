@@ -44,7 +44,7 @@ func twins() []twin {
 	}
 	gathered := func(inPlace bool) task {
 		return func(t *collectives.Team, _ []int32) collectives.Task {
-			counts := []int{1 << 18, 1 << 20, 1}
+			counts := []int{1 << 18, largeSum, 1}
 			all := make([]int32, sumOf(counts))
 			mine := make([]int32, counts[t.Rank()])
 			if inPlace {
@@ -72,9 +72,9 @@ func twins() []twin {
 		{"memory", sum(40), at(0, 40), [2]string{"(sum of 40 int32)", "in allocation 1 at byte 0"}},
 		{"place", at(0, 40), at(10, 50), [2]string{"in allocation 1 at byte 0", "in allocation 1 at byte 40"}},
 		{"barrier", sum(40), func(*collectives.Team, []int32) collectives.Task { return collectives.BarrierTask() }, [2]string{"allreduce", "barrier"}},
-		{"growth", sum(40), sum(1<<20, whole()), [2]string{"(sum of 40 int32)", "(sum of 1048576 int32)"}},
-		{"growth of the others", sum(1<<21, whole()), sum(40), [2]string{"(sum of 2097152 int32)", "(sum of 40 int32)"}},
-		{"growths", sum(1<<22, whole()), blocks(1<<20, 5, 1<<22), [2]string{"(sum of 4194304 int32)", "(blocks of int32"}},
+		{"growth", sum(40), sum(largeSum, whole()), [2]string{"(sum of 40 int32)", sumOfLarge}},
+		{"growth of the others", sum(largeSum, whole()), sum(40), [2]string{sumOfLarge, "(sum of 40 int32)"}},
+		{"growths", sum(largeSum, whole()), blocks(largeSum, 5, largeSum), [2]string{sumOfLarge, "(blocks of int32"}},
 		{"growth by place", gathered(false), gathered(true), [2]string{"(blocks of int32)", "(blocks of int32) in place"}},
 		{"blocks", blocks(2, 2, 2), blocks(2, 2, 3), [2]string{"allgather (blocks of int32", "as "}},
 	}

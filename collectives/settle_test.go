@@ -12,9 +12,11 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
-// largeSum is the elements of a sum that needs more scratch than a team begins with, if
-// it is done as a whole.
-const largeSum = 1 << 20
+// largeSum is the elements of a sum of int32 that needs more scratch than a team begins with, if
+// it is done as a whole. sumOfLarge is how errors name it.
+const largeSum = 2 * collectives.FirstSlab / 4
+
+var sumOfLarge = fmt.Sprintf("(sum of %d int32)", largeSum)
 
 // whole makes an operation copy all of its plain slices to scratch at once.
 func whole() collectives.Option { return collectives.Concurrency(1) }
@@ -79,7 +81,7 @@ func TestGrowthThatEndsEarly(t *testing.T) {
 						return fmt.Errorf("alone: got %w", err)
 					}
 					err = collectives.Barrier(ctx, team)
-					if !errors.Is(err, gaspi.ErrMismatch) || !strings.Contains(err.Error(), "(sum of 1048576 int32) ended early and is to be finished first") {
+					if !errors.Is(err, gaspi.ErrMismatch) || !strings.Contains(err.Error(), sumOfLarge+" ended early and is to be finished first") {
 						return fmt.Errorf("another call: got %w", err)
 					}
 					close(late)
@@ -107,7 +109,7 @@ func TestPlansThatDoNotMatch(t *testing.T) {
 		if team.Rank() == 1 && err == nil {
 			err = plan.Run(ctx)
 		}
-		w := twin{name: "plans", says: [2]string{"(sum of 1048576 int32) by ", "(sum of 40 int32) by "}}
+		w := twin{name: "plans", says: [2]string{sumOfLarge + " by ", "(sum of 40 int32) by "}}
 		if err := w.mismatched(err); err != nil {
 			return err
 		}

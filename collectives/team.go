@@ -59,7 +59,9 @@ type Config struct {
 const (
 	defaultScratch = 256 << 20
 	defaultSlots   = 65536
-	firstSlab      = 1 << 20 // bytes of scratch that are there from the start
+	// firstSlab is how many bytes of scratch are there from the start, without memory until plans use them. With 1 MiB
+	// more calls of large teams had to agree on more, for which each rank maps a window of each other.
+	firstSlab = 8 << 20
 )
 
 // A Team is a group of ranks that run collective operations together.
