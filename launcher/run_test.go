@@ -190,7 +190,7 @@ func TestTimersOfRanksThatShareCores(t *testing.T) {
 	for _, c := range []struct {
 		ranks int
 		want  string
-	}{{1, "50000"}, {cores, "50000"}, {3 * cores, "150000"}, {21 * cores, "1000000"}} {
+	}{{1, "50000"}, {cores, "50000"}, {3 * cores, "150000"}, {21 * cores, "1050000"}} {
 		o, err := runJob(t, Config{Program: "cat", Args: []string{"/proc/self/timerslack_ns"}, Ranks: c.ranks})
 		if err != nil {
 			t.Fatal(err)

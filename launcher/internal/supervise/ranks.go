@@ -116,7 +116,7 @@ func (a *Ranks) startInThread() error {
 // Slack of the timers of ranks: what it is elsewhere, for each rank that shares a core, up to mostSlack.
 const (
 	slackOfRank = 50 * time.Microsecond
-	mostSlack   = time.Millisecond
+	mostSlack   = 5 * time.Millisecond // to wait for a turn among a hundred ranks may take longer
 )
 
 // spareCores lets the timers of ranks that outnumber the cores go off a little later. The Go runtime of a process that

@@ -21,7 +21,7 @@ func TestSpareCores(t *testing.T) {
 		for _, c := range []struct {
 			ranks int
 			want  time.Duration
-		}{{1, 0}, {cores, 0}, {3 * cores, 150 * time.Microsecond}, {3*cores + 1, 200 * time.Microsecond}, {1000 * cores, time.Millisecond}} {
+		}{{1, 0}, {cores, 0}, {3 * cores, 150 * time.Microsecond}, {3*cores + 1, 200 * time.Microsecond}, {100 * cores, 5 * time.Millisecond}, {1000 * cores, 5 * time.Millisecond}} {
 			restore := (&Ranks{ranks: make([]*rank, c.ranks)}).spareCores()
 			if got, err := thread.TimerSlack(); err != nil || got != max(own, c.want) {
 				t.Errorf("%d ranks on %d cores, of a thread with %v: %v, %v; want %v", c.ranks, cores, own, got, err, max(own, c.want))
