@@ -59,8 +59,9 @@ type Config struct {
 const (
 	defaultScratch = 256 << 20
 	defaultSlots   = 65536
-	// firstSlab is how many bytes of scratch are there from the start, without memory until plans use them. With 1 MiB
-	// more calls of large teams had to agree on more, for which each rank maps a window of each other.
+	// firstSlab is how many bytes of scratch are there from the start. They take memory when plans use them, or at once
+	// where a network card has them registered. With 1 MiB more calls of large teams had to agree on more scratch, of
+	// which each rank maps a window of each other.
 	firstSlab = 8 << 20
 )
 

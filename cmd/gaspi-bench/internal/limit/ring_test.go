@@ -50,8 +50,8 @@ func TestAroundARing(t *testing.T) {
 	}
 }
 
-// Goal: each way brings the whole stream to the next rank, call after call: of one way and of several, one that ends
-// in the middle of a portion, and one longer than the most that a call of the system moves.
+// Goal: each way brings the whole stream to the next rank, call after call: a short stream, for which there is one way,
+// one that ends in the middle of a portion, and one longer than the longest portion.
 func TestWaysAroundARing(t *testing.T) {
 	for _, ranks := range []int{2, 3} {
 		for _, length := range []int{24, 2*leastPortion + 8, mostPortion + 24} {
