@@ -164,9 +164,9 @@ func (o *owner) do(client base.Rank, r memoryRequest, bounce []byte) (uint64, er
 		return 0, err
 	}
 	if r.op == opPut {
-		copyForPeer(mem, bounce[:r.length])
+		transport.CopyForPeer(mem, bounce[:r.length])
 	} else {
-		copyForPeer(bounce[:r.length], mem)
+		transport.CopyForPeer(bounce[:r.length], mem)
 	}
 	return 0, nil
 }

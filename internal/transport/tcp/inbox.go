@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
-	"github.com/gaspi-go/gaspi-go/segment"
+	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
 // This file is hot: a message that has arrived costs one system call.
@@ -132,7 +132,7 @@ func (c *conn) feed(b []byte) error {
 				i.dst = nil
 			}
 			if i.dst != nil {
-				segment.Copy(i.dst, part)
+				transport.CopyForPeer(i.dst[:len(part)], part)
 			}
 			b = b[len(part):]
 			if err := c.advance(uint64(len(part))); err != nil {

@@ -126,7 +126,10 @@ func (o *outbox) passLocked(body []byte) (*queuedFrame, syscall.Errno) {
 func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 	o.vec.Reset()
 	if len(body) <= inlineMost {
-		o.vec.Add(append(append(o.short[:0], o.head[:]...), body...))
+		whole := o.short[:headSize+len(body)]
+		copy(whole, o.head[:])
+		transport.CopyForPeer(whole[headSize:], body)
+		o.vec.Add(whole)
 	} else {
 		o.vec.Add(o.head[:])
 		o.vec.Add(body[:min(len(body), sendMost)])

@@ -1,8 +1,8 @@
 //go:build race
 
-package shm
+package transport
 
-// copyForPeer copies src to dst, which are equally long, unseen by the race
+// CopyForPeer copies src to dst, which are equally long, for a rank of another process, unseen by the race
 // detector. It is a peer who reads or writes here; what orders it with this
 // rank's program are notifications in mapped memory, which the detector does not
 // see, so it would report every correct program. It does look into the built-in
@@ -12,7 +12,7 @@ package shm
 // lets peers of other processes use atomics on it is reported wrongly.
 //
 //go:norace
-func copyForPeer(dst, src []byte) {
+func CopyForPeer(dst, src []byte) {
 	for i := range dst {
 		dst[i] = src[i]
 	}
