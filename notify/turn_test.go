@@ -31,21 +31,22 @@ func TestLongTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		took := longTurn
 		b := newArray(1, &WaitPolicy{Yield: time.Hour, YieldOnce: func() { time.Sleep(took) }}) // sleep: a turn of others
-		var spent, all atomic.Int64
+		var spent atomic.Int64
+		var all time.Duration
 		for range 4 * timedTurns {
 			b.turn(&spent)
-			all.Add(int64(took))
+			all += took
 		}
-		if spent.Load() != all.Load() {
-			t.Errorf("%v were waited, want %v", time.Duration(spent.Load()), time.Duration(all.Load()))
+		if waited := time.Duration(spent.Load()); waited != all {
+			t.Errorf("%v were waited, want %v", waited, all)
 		}
 		took = longTurn - 1
 		for range timedTurns + 1000 { // of which no sample has exactly the time
 			b.turn(&spent)
-			all.Add(int64(took))
+			all += took
 		}
-		if diff := spent.Load() - all.Load(); diff < -all.Load()/10 || diff > all.Load()/10 || diff == 0 {
-			t.Errorf("%v of %v: short turns are not sampled", time.Duration(spent.Load()), time.Duration(all.Load()))
+		if diff := time.Duration(spent.Load()) - all; diff.Abs() > all/10 || diff == 0 {
+			t.Errorf("%v more than %v: short turns are not sampled", diff, all)
 		}
 	})
 }

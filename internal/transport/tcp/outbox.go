@@ -128,7 +128,7 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 	if len(body) <= inlineMost {
 		whole := o.short[:headSize+len(body)]
 		copy(whole, o.head[:])
-		transport.CopyForPeer(whole[headSize:], body)
+		transport.CopyForPeer(whole[headSize:], body) // for a reply it is the peer who reads here
 		o.vec.Add(whole)
 	} else {
 		o.vec.Add(o.head[:])

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -18,43 +17,25 @@ func TestWaysOverAMesh(t *testing.T) {
 			if ranks > 3 && block > 1<<20 {
 				continue // no more than the others, and hundreds of megabytes
 			}
-			t.Run(fmt.Sprintf("%d/%d", ranks, block), func(t *testing.T) {
-				err := gaspi.Local(t.Context(), ranks, gaspi.Config{Transport: "loopback"}, func(ctx context.Context, p *gaspi.Proc) error {
-					return checkMesh(ctx, p, block)
-				})
-				if err != nil {
-					t.Error(err)
-				}
+			among(t, fmt.Sprintf("%d/%d", ranks, block), ranks, func(ctx context.Context, b *Memory) error {
+				return checkMesh(ctx, b, block)
 			})
 		}
 	}
 }
 
 // checkMesh exchanges blocks in all ways and looks at what arrived.
-func checkMesh(ctx context.Context, p *gaspi.Proc, block int) error {
-	b, err := Open(ctx, p, 0, "loopback", 1)
-	if err != nil {
-		return err
-	}
-	s := &CallShape{Op: schedule.AllToAll, Ranks: p.Size(), block: block, In: block * p.Size(), Out: block * p.Size()}
+func checkMesh(ctx context.Context, b *Memory, block int) error {
+	n := b.P.Size()
+	s := &CallShape{Op: schedule.AllToAll, Ranks: n, block: block, In: block * n, Out: block * n}
 	ways, own, err := b.Mesh(ctx, s)
 	if err != nil {
 		return err
 	}
-	if want := []int{0, 1, 3}[min(2, p.Size()-1)] * len(portionsOf(block)); len(ways) != want {
-		return fmt.Errorf("%d ways among %d ranks, want %d", len(ways), p.Size(), want)
+	if want := []int{0, 1, 3}[min(2, n-1)] * len(portionsOf(block)); len(ways) != want {
+		return fmt.Errorf("%d ways among %d ranks, want %d", len(ways), n, want)
 	}
-	for try := range 2 * len(ways) {
-		way := try / 2
-		own.Fill(try)
-		if err := ways[way](ctx); err != nil {
-			return err
-		}
-		if err := own.Check(try); err != nil {
-			return fmt.Errorf("way %d: %w", way, err)
-		}
-	}
-	return nil
+	return checkWays(ctx, ways, own, true)
 }
 
 // Goal: the check of a mesh sees a block that another rank has sent, or that is of the

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -55,25 +54,16 @@ func TestAroundARing(t *testing.T) {
 func TestWaysAroundARing(t *testing.T) {
 	for _, ranks := range []int{2, 3} {
 		for _, length := range []int{24, 2*leastPortion + 8, mostPortion + 24} {
-			t.Run(fmt.Sprintf("%d/%d", ranks, length), func(t *testing.T) {
-				err := gaspi.Local(t.Context(), ranks, gaspi.Config{Transport: "loopback"}, func(ctx context.Context, p *gaspi.Proc) error {
-					return checkRing(ctx, p, length)
-				})
-				if err != nil {
-					t.Error(err)
-				}
+			among(t, fmt.Sprintf("%d/%d", ranks, length), ranks, func(ctx context.Context, b *Memory) error {
+				return checkRing(ctx, b, length)
 			})
 		}
 	}
 }
 
 // checkRing broadcasts in all ways and looks at what arrived.
-func checkRing(ctx context.Context, p *gaspi.Proc, length int) error {
-	b, err := Open(ctx, p, 0, "loopback", 1)
-	if err != nil {
-		return err
-	}
-	s := &CallShape{Op: schedule.Broadcast, Ranks: p.Size(), In: length, Out: length, kept: length}
+func checkRing(ctx context.Context, b *Memory, length int) error {
+	s := &CallShape{Op: schedule.Broadcast, Ranks: b.P.Size(), In: length, Out: length, kept: length}
 	ways, own, err := b.Ring(ctx, s)
 	if err != nil {
 		return err
@@ -81,17 +71,5 @@ func checkRing(ctx context.Context, p *gaspi.Proc, length int) error {
 	if want := len(portionsOf(length)); len(ways) != want || (length > leastPortion) != (want > 1) {
 		return fmt.Errorf("%d ways for %d bytes, want %d", len(ways), length, want)
 	}
-	for try := range 2 * len(ways) {
-		own.Fill(try)
-		if err := ways[try/2](ctx); err != nil {
-			return err
-		}
-		if p.Rank() == 0 { // it sends alone
-			continue
-		}
-		if err := own.Check(try); err != nil {
-			return fmt.Errorf("way %d: %w", try/2, err)
-		}
-	}
-	return nil
+	return checkWays(ctx, ways, own, b.P.Rank() != 0) // which sends alone
 }
