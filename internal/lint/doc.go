@@ -1,7 +1,7 @@
 // Package lint holds the tests about the code itself: who may import whom,
 // which package owns which outside dependency, documented exports, the shape of
-// functions and files, examples of exported types, and documentation that still points at real
-// code.
+// functions and files, locks that methods take, examples of exported types, and documentation
+// that still points at real code.
 //
 // Each rule is a checker: a function from parsed sources to problems, with a
 // test that feeds it a made-up source that breaks the rule. The tables of the

@@ -37,7 +37,7 @@ func (l *peerLink) openBound(card *card, id segment.ID, at listing) (*far, error
 		return f, nil
 	}
 	if l.lane == nil {
-		fd, err := l.openFile(card, id, at, card.lanes())
+		fd, err := l.openFileLocked(card, id, at, card.lanes())
 		if fd < 0 || err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (l *peerLink) openBound(card *card, id segment.ID, at listing) (*far, error
 		}
 		l.lane = newLane(l, file)
 	}
-	fd, err := l.openFile(card, id, at, at.descriptor)
+	fd, err := l.openFileLocked(card, id, at, at.descriptor)
 	if fd < 0 || err != nil {
 		return nil, err
 	}

@@ -68,7 +68,9 @@ func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
 			}
 			continue
 		}
-		fd, err := l.openFile(card, id, at, at.descriptor)
+		l.mu.Lock()
+		fd, err := l.openFileLocked(card, id, at, at.descriptor)
+		l.mu.Unlock()
 		if err != nil {
 			return nil, err
 		}
@@ -83,9 +85,9 @@ func (l *peerLink) open(id segment.ID) (*transport.Window, error) {
 	}
 }
 
-// openFile opens a descriptor of the peer that belongs to segment id as the card
+// openFileLocked opens a descriptor of the peer that belongs to segment id as the card
 // showed it. It returns -1 and no error when the card has changed since.
-func (l *peerLink) openFile(card *card, id segment.ID, at listing, descriptor int) (int, error) {
+func (l *peerLink) openFileLocked(card *card, id segment.ID, at listing, descriptor int) (int, error) {
 	peer, err := l.peer()
 	if err != nil {
 		return -1, err
@@ -100,7 +102,7 @@ func (l *peerLink) openFile(card *card, id segment.ID, at listing, descriptor in
 		return -1, nil
 	}
 	if err != nil {
-		return -1, l.orEnded(fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err))
+		return -1, l.orEndedLocked(fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err))
 	}
 	return fd, nil
 }
@@ -150,10 +152,7 @@ func (l *peerLink) cardOfPeer() (*card, error) {
 	}
 	card, err := openCard(peer.PID, peer.Card, l.t.size, l.t.ids)
 	if err != nil {
-		if ended := l.endedLocked(dyingLimit); ended != nil {
-			return nil, ended
-		}
-		return nil, fmt.Errorf("rank %d: %w", l.rank, err)
+		return nil, l.orEndedLocked(fmt.Errorf("rank %d: %w", l.rank, err))
 	}
 	l.card = card
 	return card, nil
@@ -187,11 +186,9 @@ func (l *peerLink) alive(ctx context.Context) error {
 // its memory in between.
 const dyingLimit = 2 * time.Second
 
-// orEnded is err, unless the reason of it is that the peer's process has ended:
+// orEndedLocked is err, unless the reason of it is that the peer's process has ended:
 // its files are gone before anybody says so.
-func (l *peerLink) orEnded(err error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *peerLink) orEndedLocked(err error) error {
 	if ended := l.endedLocked(dyingLimit); ended != nil {
 		return ended
 	}

@@ -131,9 +131,18 @@ func TestRoleOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// keeperRole binds a segment, serves it, and closes when its input says so.
+// keeperRole exposes segments 0 and 2, which are bound, and 1 and 3, which are not. It serves
+// them, and closes when its input says so.
 func keeperRole(t *testing.T, tr *Transport, in *bufio.Reader) {
 	s := bind(t, tr, 0, make([]byte, 4*bounceBytes))
+	bind(t, tr, 2, make([]byte, 8))
+	for _, id := range []segment.ID{1, 3} {
+		mapped, err := segment.Create(8, 8, waiting())
+		if err != nil {
+			t.Fatal(err)
+		}
+		expose(t, tr, id, mapped)
+	}
 	fmt.Println("ready")
 	in.ReadString('\n')
 	word, _ := s.Word(0)
@@ -250,6 +259,40 @@ func TestOwnerKilledInATransfer(t *testing.T) {
 	}
 	if err := l.Put(queue, transport.Addr{}, src); err != error(gone) {
 		t.Errorf("a later put ended with %v, want %v", err, gone)
+	}
+}
+
+// A rank that was killed has segments that this rank never used. The first use of one ends
+// with its death, whether the card and the lane file were mapped before or not, and although
+// nobody has announced it.
+func TestFirstUseOfASegmentOfADeadRank(t *testing.T) {
+	none := segment.ID(testIDs)
+	for _, used := range []segment.ID{none, 0, 1} {
+		for _, first := range []segment.ID{2, 3} {
+			t.Run(fmt.Sprintf("%d after %d", first, used), func(t *testing.T) {
+				tr, children := processes(t, 2, "keeper")
+				children[1].hear(t)
+				l := link(t, tr, 1)
+				if _, err := l.cardOfPeer(); err != nil {
+					t.Fatal(err)
+				}
+				if used != none {
+					if _, _, err := l.Size(used); err != nil {
+						t.Fatal(err)
+					}
+				}
+				children[1].end()
+				var dead *base.RankError
+				if _, _, err := l.Size(first); !errors.As(err, &dead) || dead.Rank != 1 {
+					t.Errorf("size: %v, want a RankError about rank 1", err)
+				}
+				gone := &base.RankError{Rank: 1, Reason: "killed by signal 9"}
+				tr.Lose(gone)
+				if err := l.Put(queue, transport.Addr{Segment: first}, local(t, make([]byte, 8))); err != error(gone) {
+					t.Errorf("put when the death was announced: %v, want %v", err, gone)
+				}
+			})
+		}
 	}
 }
 
