@@ -19,7 +19,7 @@ import (
 func (t *Team) openMemory(ctx context.Context) error {
 	lay := agreement.LayoutOf(len(t.ranks))
 	bell := uint32(lay.Notifications()) + t.cfg.Slots // behind those of plans
-	seg, err := t.createSegment(ctx, lay.Size()+min(t.cfg.Scratch, firstSlab), bell+1)
+	seg, err := t.createSegment(ctx, lay.Size()+min(t.cfg.Scratch, firstSlab), bell+1, gaspi.Sparse())
 	if err != nil {
 		return err
 	}
@@ -183,9 +183,13 @@ func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.
 		}
 		t.ops.meetNext(t.me, text)
 	}
+	var opts []gaspi.SegmentOption
+	if !alloc { // the program may look at a vector of Alloc after the team is gone
+		opts = append(opts, gaspi.Sparse())
+	}
 	var seg *gaspi.Segment
 	err := t.patience(t.stalled).Do(ctx, func(ctx context.Context) (err error) {
-		seg, err = t.createSegment(ctx, size, 1)
+		seg, err = t.createSegment(ctx, size, 1, opts...)
 		m.early = nap.Ended(err)
 		return err
 	})
@@ -202,8 +206,9 @@ func (t *Team) newSegment(ctx context.Context, size uint64, alloc bool) (*gaspi.
 
 // createSegment makes a segment over the team under an id that is free everywhere. When ctx
 // ends first, the same call again goes on.
-func (t *Team) createSegment(ctx context.Context, size uint64, notifications uint32) (*gaspi.Segment, error) {
-	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
+func (t *Team) createSegment(ctx context.Context, size uint64, notifications uint32, opts ...gaspi.SegmentOption) (*gaspi.Segment, error) {
+	opts = append(opts, gaspi.Over(t.own), gaspi.WithNotifications(notifications))
+	return t.proc.CreateSegment(ctx, gaspi.AnySegment, size, opts...)
 }
 
 // A holding is an Alloc or a Release. The team keeps one that ended early, and makes no

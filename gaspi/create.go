@@ -92,7 +92,7 @@ func (c *creation) String() string {
 
 // make makes the segment under an id and registers it with the group.
 func (c *creation) make(id SegmentID) (*Segment, error) {
-	s, err := c.p.makeSegment(id, c.id == AnySegment, c.m, c.o.notifications)
+	s, err := c.p.makeSegment(id, c.id == AnySegment, c.m, c.o)
 	if err != nil {
 		return nil, err
 	}

@@ -221,7 +221,7 @@ func (p *Proc) openSystem() error {
 
 // openOwn makes a segment that every rank can reach.
 func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segment.Segment, error) {
-	seg, err := p.ownMemory(size, notifications)
+	seg, err := p.wire.NewSparse(size, notifications) // with the square of the number of ranks, most of it unused
 	if err != nil {
 		return nil, err
 	}
@@ -235,18 +235,6 @@ func (p *Proc) openOwn(id segment.ID, size uint64, notifications uint32) (*segme
 		}
 	}
 	return seg, err
-}
-
-// reserveAt is the size from which the runtime's own memory of ranks of one process is apart from
-// the heap. Most of it is never used, and grows with the square of their number.
-const reserveAt = 8 << 20
-
-// ownMemory makes memory for the runtime's own segments.
-func (p *Proc) ownMemory(size uint64, notifications uint32) (*segment.Segment, error) {
-	if p.inside && size+notify.Bytes(notifications) > reserveAt {
-		return segment.Reserve(size, notifications, p.wire.Wait)
-	}
-	return p.wire.NewMemory(size, notifications)
 }
 
 // clearGroup clears the slots of a group.

@@ -71,6 +71,7 @@ type segmentOptions struct {
 	group         *Group
 	notifications uint32
 	tag           Tag
+	sparse        bool
 }
 
 // Over makes a collective creation one of the members of g instead of all ranks.
@@ -88,6 +89,11 @@ func WithNotifications(n uint32) SegmentOption {
 // WithTag tells a creation of AnySegment from others over the same group that
 // other goroutines make at the same time.
 func WithTag(tag Tag) SegmentOption { return func(o *segmentOptions) { o.tag = tag } }
+
+// Sparse says that most of the segment will never be written. Its pages take memory when they are first written, and
+// Delete gives them back at once. Segments of ranks that are processes are always so; those of Local are on the heap
+// without it, which is zeroed when it is used again, and lie there until no rank has an address of them.
+func Sparse() SegmentOption { return func(o *segmentOptions) { o.sparse = true } }
 
 func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {
 	o := segmentOptions{group: p.world, notifications: p.cfg.Notifications}
@@ -136,7 +142,7 @@ func (p *Proc) addSegment(op string, id SegmentID, m memory, opts []SegmentOptio
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
-	s, err := p.makeSegment(id, false, m, o.notifications)
+	s, err := p.makeSegment(id, false, m, o)
 	if err != nil {
 		return nil, segmentError(op, id, err)
 	}
@@ -144,12 +150,12 @@ func (p *Proc) addSegment(op string, id SegmentID, m memory, opts []SegmentOptio
 }
 
 // makeSegment makes a segment under an id that is free or that the caller has drawn, and exposes it.
-func (p *Proc) makeSegment(id SegmentID, drawn bool, m memory, notifications uint32) (*Segment, error) {
+func (p *Proc) makeSegment(id SegmentID, drawn bool, m memory, o segmentOptions) (*Segment, error) {
 	s, err := p.segments.Put(int(id), drawn, func() (*Segment, error) {
 		if p.closed.Load() {
 			return nil, ErrClosed
 		}
-		mem, err := p.allocate(m, notifications)
+		mem, err := p.allocate(m, o)
 		if err != nil {
 			return nil, err
 		}
@@ -173,11 +179,15 @@ func (p *Proc) makeSegment(id SegmentID, drawn bool, m memory, notifications uin
 	return s, err
 }
 
-func (p *Proc) allocate(m memory, notifications uint32) (*segment.Segment, error) {
-	if m.bound {
-		return p.wire.BindMemory(m.bytes, notifications)
+func (p *Proc) allocate(m memory, o segmentOptions) (*segment.Segment, error) {
+	switch {
+	case m.bound:
+		return p.wire.BindMemory(m.bytes, o.notifications)
+	case o.sparse:
+		return p.wire.NewSparse(m.size, o.notifications)
+	default:
+		return p.wire.NewMemory(m.size, o.notifications)
 	}
-	return p.wire.NewMemory(m.size, notifications)
 }
 
 func segmentError(op string, id SegmentID, err error) error {

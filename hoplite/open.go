@@ -114,7 +114,7 @@ func (s *Store) allocate(ctx context.Context, own *gaspi.Group) (err error) {
 		return err
 	}
 	size := s.lay.objects() + uint64(s.cfg.Capacity)
-	s.seg, err = s.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(own), gaspi.WithNotifications(s.lay.ids()))
+	s.seg, err = s.proc.CreateSegment(ctx, gaspi.AnySegment, size, gaspi.Over(own), gaspi.WithNotifications(s.lay.ids()), gaspi.Sparse())
 	if err != nil {
 		return err
 	}

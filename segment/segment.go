@@ -37,6 +37,7 @@ type Segment struct {
 	array  *notify.Array
 	fd     int  // memory file; -1 on the heap and for memory of a peer
 	bound  bool // data is memory of the caller's, not of mem
+	alone  bool // no other process maps mem: of Reserve
 	mem    []byte
 	closed atomic.Bool
 }
@@ -215,6 +216,9 @@ func (s *Segment) close(discard bool) error {
 		return nil
 	}
 	s.array.Close()
+	if discard && s.alone {
+		memory.DiscardZeros(s.mem)
+	}
 	if s.fd < 0 {
 		return nil
 	}

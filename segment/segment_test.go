@@ -21,6 +21,7 @@ func ways() map[string]func(size uint64) (*Segment, error) {
 	return map[string]func(uint64) (*Segment, error){
 		"Create":     func(n uint64) (*Segment, error) { return Create(n, 64, wait) },
 		"New":        func(n uint64) (*Segment, error) { return New(n, 64, wait) },
+		"Reserve":    func(n uint64) (*Segment, error) { return Reserve(n, 64, wait) },
 		"Bind":       func(n uint64) (*Segment, error) { return Bind(heap(n), 64, wait) },
 		"BindShared": func(n uint64) (*Segment, error) { return BindShared(heap(n), 64, wait) },
 	}

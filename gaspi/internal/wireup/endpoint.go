@@ -148,6 +148,17 @@ func (e *Endpoint) NewMemory(size uint64, notifications uint32) (*segment.Segmen
 	return segment.New(size, notifications, e.Wait)
 }
 
+// sparseAt is the number of bytes from which sparse memory of ranks of one process is apart from the heap.
+const sparseAt = 8 << 20
+
+// NewSparse is NewMemory for memory of which most is never written.
+func (e *Endpoint) NewSparse(size uint64, notifications uint32) (*segment.Segment, error) {
+	if !e.apart && size+notify.Bytes(notifications) > sparseAt {
+		return segment.Reserve(size, notifications, e.Wait)
+	}
+	return e.NewMemory(size, notifications)
+}
+
 // BindMemory makes a segment of the caller's memory, with a notification array that peers can
 // reach.
 func (e *Endpoint) BindMemory(mem []byte, notifications uint32) (*segment.Segment, error) {

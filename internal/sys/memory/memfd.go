@@ -64,6 +64,10 @@ func seesItself() bool {
 // not grant it changes nothing but speed, so there is no error.
 func AdviseHuge(mem []byte) { _ = unix.Madvise(mem, unix.MADV_HUGEPAGE) }
 
+// DiscardZeros gives the pages of a mapping that MapZeros made back to the system at once. It stays valid and reads
+// as zeros.
+func DiscardZeros(mem []byte) { _ = unix.Madvise(mem, unix.MADV_DONTNEED) } // a mapping that is whole is not refused
+
 // Discard gives the pages of the first size bytes of a memory file back to the
 // system at once. Existing mappings stay valid and read as zeros.
 func Discard(fd int, size int64) error {

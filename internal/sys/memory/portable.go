@@ -35,6 +35,9 @@ func OpenPeer(int, int) (int, error) { return -1, sys.OnlyLinux("memory of other
 // AdviseHuge does nothing.
 func AdviseHuge([]byte) {}
 
+// DiscardZeros does nothing: the pages of a mapping that MapZeros made go back when it ends.
+func DiscardZeros([]byte) {}
+
 // Discard writes zeros to the first size bytes of a memory file. Its pages go back to the
 // system with the last mapping.
 func Discard(fd int, size int64) error {
