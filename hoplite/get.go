@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // Get returns a copy of the object, which it waits for and brings to this rank's store if
@@ -93,34 +94,55 @@ func newGet(id string) *openCall {
 	return c
 }
 
-// A Ref is an object in this rank's store. Its memory is not used for anything else until
-// Release, also if the object is deleted meanwhile.
+// A Ref is an object in the store of this rank, or of another of its host. Its memory is not used for
+// anything else until Release, also if the object is deleted meanwhile or the other rank ends.
 type Ref[T any] struct {
 	store *Store
-	ref   uint64 // 0: the bytes are not in the store
+	ref   uint64       // 0: the bytes are not in a store
+	at    segment.Span // keeps the memory of another rank mapped
 	data  []T
 	done  atomic.Bool
 }
 
-// GetReadOnly is Get without a copy: it returns the object where it lies. Nobody may
-// change what the Ref shows. Until it is released it takes room that others may wait for.
+// GetReadOnly is Get without a copy: it returns the object where it lies. If a rank that shares memory with this one has
+// put or made it, that is in the store of that rank: then it takes no room here, and this rank has no copy by
+// which the object would survive the other's death. To read an object again and again, keep the Ref: each call asks
+// that rank. Nobody may change what the Ref shows. Until it is released it takes room that others may wait for.
 func GetReadOnly[T any](ctx context.Context, s *Store, id string) (*Ref[T], error) {
 	if err := checkGet[T](id); err != nil {
 		return nil, err
 	}
-	res, err := s.run(ctx, "get", id, newGet(id))
+	res, bytes, at, err := s.getNear(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	r := &Ref[T]{store: s, ref: res.Ref}
+	r := &Ref[T]{store: s, ref: res.Ref, at: at}
 	if _, err := countOf[T](res.Size); err != nil {
 		r.Release()
 		return nil, &Error{Call: "get", ID: id, Err: err}
 	}
-	if bytes := s.bytesOf(res); len(bytes) > 0 {
+	if len(bytes) > 0 {
 		r.data = reduce.Of[T](bytes)
 	}
 	return r, nil
+}
+
+// getNear gets an object that is read where it lies: its bytes, and the span of them if they are in the store of
+// another rank.
+func (s *Store) getNear(ctx context.Context, id string) (core.CallResult, []byte, segment.Span, error) {
+	res, err := s.run(ctx, "get", id, newCall(func(c *core.Core, call core.CallID) { c.GetNear(call, id) }))
+	if err == nil && res.Held && int(res.At) != s.me {
+		at := s.lay.objects() + uint64(res.Off)
+		if span, mapped := s.seg.Mapped(s.peers[res.At].rank, at, uint64(res.Size)); mapped {
+			return res, span.Bytes(), span, nil
+		}
+		s.letGo(res.Ref) // that rank has ended since
+		res, err = s.run(ctx, "get", id, newGet(id))
+	}
+	if err != nil {
+		return core.CallResult{}, nil, segment.Span{}, err
+	}
+	return res, s.bytesOf(res), segment.Span{}, nil
 }
 
 // bytesOf is the object that a Get has brought.
@@ -139,7 +161,7 @@ func (r *Ref[T]) Release() {
 	if r.done.Swap(true) {
 		return
 	}
-	r.data = nil
+	r.data, r.at = nil, segment.Span{}
 	r.store.letGo(r.ref)
 }
 

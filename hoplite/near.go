@@ -95,6 +95,10 @@ func (s *Store) tell(cmd *core.Command) {
 	s.post(p, nil, func(q *gaspi.Queue) error { return q.Notify(s.seg.At(p.rank, 0), n) })
 }
 
-// shareCores reports whether ranks of this host outnumber its cores. The caller of a reduction folds all sources
+// longShared is the size in bytes from which others fold chunks of a target although ranks outnumber cores. With 4
+// ranks on 2 cores an allreduce of 1 MiB took longer then, and one of 4 MiB less.
+const longShared = 2 << 20
+
+// shareCores reports whether ranks of this host outnumber its cores. The caller of a reduction gets all sources
 // only then: others that have a core fold on it.
 func (s *Store) shareCores() bool { return s.proc.LocalSize() > s.proc.LocalCores() }

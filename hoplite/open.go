@@ -167,8 +167,12 @@ func (s *Store) start() {
 	if cpu.CopiesPast() {
 		lendFrom = pastCaches
 	}
+	shareFrom := int64(1)
+	if s.shareCores() {
+		shareFrom = longShared
+	}
 	s.core = core.New(core.Config{
-		Near: near, LendFrom: lendFrom, Share: !s.shareCores(), Star: s.cfg.Shape == ShapeAuto && s.shareCores() && !slices.Contains(near, false),
+		Near: near, LendFrom: lendFrom, ShareFrom: shareFrom, Star: s.cfg.Shape == ShapeAuto && s.shareCores() && !slices.Contains(near, false),
 		Rank: core.Rank(s.me), Size: len(s.peers), Capacity: s.cfg.Capacity, Align: align,
 		Inline: s.cfg.Inline, InlineQuota: s.cfg.InlineQuota, Chunk: s.cfg.Chunk, Window: s.cfg.Window,
 		Slots: s.cfg.Slots, Links: shape.Links(s.cfg.Links), Shape: shape.Shape(s.cfg.Shape),

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	cfg := gaspi.Config{Log: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	testenv.Main(m, map[string]testenv.Role{"tour": ranktest.Rank(cfg, playTour), "mortal": ranktest.Rank(cfg, playMortal)})
+	testenv.Main(m, map[string]testenv.Role{"tour": ranktest.Rank(cfg, playTour), "mortal": ranktest.Rank(cfg, playMortal), "heir": ranktest.Rank(cfg, playHeir)})
 }
 
 // TestProcesses is a tour of the calls between processes: over shared memory, where what is

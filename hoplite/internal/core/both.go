@@ -11,7 +11,9 @@ func (c *Core) writeBoth(j *reductionNode) {
 	if len(j.helpers) != 1 || !j.inOneFold() || c.receiver(j) != nil || j.next == j.size {
 		return
 	}
-	i := slices.IndexFunc(j.out.serve.outs, func(out *outgoing) bool { return out.to == j.helpers[0] && out.lend && !out.stream && !out.stopping })
+	i := slices.IndexFunc(j.out.serve.outs, func(out *outgoing) bool {
+		return out.to == j.helpers[0] && out.lend && !out.borrow && !out.stream && !out.stopping
+	})
 	if i >= 0 {
 		out := j.out.serve.outs[i]
 		j.both, out.written = out.id, j.size-j.next

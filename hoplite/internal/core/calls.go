@@ -15,6 +15,8 @@ type call struct {
 	sum     uint64
 	watches []uint64
 	follow  bool
+	// borrowed is what a GetNear reads in the store of another rank, nil if it has not begun or has its result.
+	borrowed *object
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -75,7 +75,7 @@ func (c *Core) Left() string {
 	add(len(c.tasks), "folds for others")
 	add(len(c.lent), "chunks that others fold")
 	add(len(c.needs), "needs of room")
-	add(len(c.refs)+len(c.follows), "references")
+	add(len(c.refs)+len(c.loans)+len(c.follows), "references")
 	add(len(c.calls), "calls")
 	add(len(c.watched), "watches")
 	add(len(c.fills), "puts")

@@ -52,6 +52,7 @@ type Core struct {
 	lent      map[uint64]*lease
 	early     []earlyPull        // requests for streams of which the caller has not told this rank
 	refs      map[uint64]*object // held by the program
+	loans     map[uint64]loan    // likewise, in stores of other ranks
 	follows   map[uint64]*object // held by those who copy behind the watermark
 	passing   map[*object]bool   // no longer found, but still in use
 	clock     uint64             // of uses, for eviction
@@ -72,7 +73,7 @@ func New(cfg Config) *Core {
 		cfg: cfg, dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
 		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: arena.New(cfg.Capacity, cfg.Align),
 		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{},
-		folds: map[uint64]*reductionNode{}, copies: map[uint64]*object{}, refs: map[uint64]*object{}, follows: map[uint64]*object{},
+		folds: map[uint64]*reductionNode{}, copies: map[uint64]*object{}, refs: map[uint64]*object{}, loans: map[uint64]loan{}, follows: map[uint64]*object{},
 		tasks: map[uint64]task{}, lent: map[uint64]*lease{},
 		passing: map[*object]bool{}, calls: map[CallID]*call{}, fills: map[CallID]*object{},
 		watched: map[uint64]*watching{}, reduces: map[uint64]*reduction{},
@@ -192,6 +193,7 @@ func (c *Core) Down(d Rank) {
 	c.dead[d] = true
 	c.transfersAfter(d, owners)
 	c.shardsAfter(d, owners, replicas)
+	c.loansAfter(d)
 	c.sharesAfter(d)
 	c.jobsAfter(d)
 	c.makeRoom()

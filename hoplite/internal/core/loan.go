@@ -67,6 +67,10 @@ func (c *Core) lentMore(o *object) {
 		o.recv.from, o.recv.stopping = NoRank, false // nothing more comes
 		c.freeIdle(o)
 	case o.recv.stopping || !o.recv.known || o.state == dropped:
+	case o.recv.borrower != nil:
+		if o.recv.told == o.size {
+			c.borrowed(o)
+		}
 	case o.id != "":
 		c.copyMore(o)
 	default:

@@ -124,8 +124,11 @@ const (
 	flagKeep
 )
 
-// flagLend marks a Pull that asks for a loan. A Pull has no other flag.
-const flagLend = flagComplete
+// flagLend marks a Pull that asks for a loan, flagBorrow one whose receiver will have no copy. A Pull has no other flags.
+const (
+	flagLend   = flagComplete
+	flagBorrow = flagOrigin
+)
 
 // flagTwice marks a Share whose result belongs into two stores. A Share has no other flag.
 const flagTwice = flagComplete

@@ -17,8 +17,9 @@ type Pull struct {
 	Size, From, Off int64
 	// Directory is the rank that the sender takes for the owner of the object's shard.
 	Directory Rank
-	// Lend asks to be told where the copy is, in place of being sent it.
-	Lend bool
+	// Lend asks to be told where the copy is, in place of being sent it. Borrow says that the receiver will
+	// have no copy, and reads there until it gives back.
+	Lend, Borrow bool
 }
 
 // A Cancel asks to stop sending into a slot, or gives back what was lent.
@@ -126,6 +127,7 @@ func (m *Pull) fields(f fields) {
 	f.u64(atRef, &directory)
 	m.Directory = Rank(directory)
 	f.flag(flagLend, &m.Lend)
+	f.flag(flagBorrow, &m.Borrow)
 }
 
 func (m Cancel) message() (w Message) { m.fields(w.begin(KindCancel)); return w }

@@ -71,12 +71,13 @@ type reception struct {
 	made     bool // a reduction makes what is received
 	stopping bool // canceled, and the sender has not confirmed
 
-	// Of a copy that the sender lends.
-	lent  bool
-	known bool  // the sender has said where it is
-	src   int64 // where
-	told  int64 // how much of it is there
-	after int64 // from here on, what is told of is in this store already
+	// Of a copy that the sender lends. borrower is the call that reads it there, nil if it is copied or folded.
+	borrower *call
+	lent     bool
+	known    bool  // the sender has said where it is
+	src      int64 // where
+	told     int64 // how much of it is there
+	after    int64 // from here on, what is told of is in this store already
 
 	// Of an object that is copied from there.
 	copying uint64 // the number of the copy that was not reported yet, 0 if there is none
@@ -232,11 +233,16 @@ func (c *Core) deliver(g CallID, o *object) {
 	ref := c.next()
 	o.use.readers++
 	c.refs[ref] = o
-	c.result(CallResult{Call: g, ID: o.id, Size: o.size, Off: o.mem.off, Held: true, Ref: ref})
+	c.result(CallResult{Call: g, ID: o.id, Size: o.size, Off: o.mem.off, Held: true, At: c.cfg.Rank, Ref: ref})
 }
 
 // Release gives up the reference of a Result, or of Follow. A reference that is not held is ignored.
 func (c *Core) Release(ref uint64) {
+	if l, ok := c.loans[ref]; ok {
+		delete(c.loans, ref)
+		c.send(l.from, l.back.message())
+		return
+	}
 	o := c.refs[ref]
 	switch {
 	case o != nil:

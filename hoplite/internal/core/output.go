@@ -81,10 +81,11 @@ type CallResult struct {
 	Final bool
 	// ID is the object that a Wait or Locate is about, or the one that failed a Reduce.
 	ID string
-	// Size is the size of the object in bytes. If Held is set, Off is its offset in the store,
+	// Size is the size of the object in bytes. If Held is set, Off is its offset in the store of At,
 	// where it stays until Release(Ref). Otherwise Data has its bytes.
 	Size, Off int64
 	Held      bool
+	At        Rank
 	Ref       uint64
 	Data      []byte
 	// Used are the sources of a Reduce, as indices, in increasing order.

@@ -176,7 +176,7 @@ func (c *Core) willFree(counts func(*object) bool) bool {
 		}
 	}
 	for o := range c.passing {
-		if o.mem.stored && len(o.serve.jobs) == 0 && (counts(o) || o.use.readers == 0 && o.use.putCall == 0) {
+		if o.mem.stored && len(o.serve.jobs) == 0 && (counts(o) || o.use.readers == 0 && o.use.putCall == 0 && !o.isBorrowed()) {
 			return true
 		}
 	}

@@ -66,8 +66,10 @@ func samples() []sample {
 		of("Rep inline", Rep{Inline: true}),
 		of("Pull", Pull{
 			ID: "a", Gen: vGen, Token: vToken, Stream: vStream, Slot: vSlot, Seq: vSeq, Size: vSize, From: vFrom, Off: vOff,
-			Directory: vRank, Copy: vCopy, Lend: true,
+			Directory: vRank, Copy: vCopy, Lend: true, Borrow: true,
 		}),
+		of("Pull lend", Pull{Lend: true}),
+		of("Pull borrow", Pull{Borrow: true}),
 		of("Cancel", Cancel{Slot: vSlot, Seq: vSeq}),
 		of("Stopped", Stopped{Slot: vSlot, Seq: vSeq}),
 		of("JobReq", JobReq{ID: "a", Gen: vGen, Token: vToken, Size: vSize, Op: vOp, Stream: vStream, NumIns: 2, Ins: vIns}),

@@ -51,7 +51,7 @@ type task struct {
 // helpersOf returns the ranks that may fold chunks of the target: those of inputs that are nothing but a source
 // there. All inputs must lie where this rank can read them; it is then taken that all ranks of the host can.
 func (c *Core) helpersOf(r *reduction, ins []In) []Rank {
-	if !c.cfg.Share {
+	if c.cfg.ShareFrom == 0 || r.size < c.cfg.ShareFrom {
 		return nil
 	}
 	var ranks []Rank

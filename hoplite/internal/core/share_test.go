@@ -36,7 +36,7 @@ func newSharingOf(t *testing.T, m Mutant, near [][]bool, size int64, waits bool)
 	s := &sharing{t: t}
 	for r := range Rank(len(near)) {
 		s.cores = append(s.cores, New(broken(Config{
-			Rank: r, Size: len(near), Capacity: 4 * shareSize, Align: 8, Chunk: shareChunk, Inline: -1, Near: near[r], Share: true,
+			Rank: r, Size: len(near), Capacity: 4 * shareSize, Align: 8, Chunk: shareChunk, Inline: -1, Near: near[r], ShareFrom: 1,
 		}, m)))
 	}
 	s.cores[0].Put(1, "a", size, 0)
@@ -250,23 +250,24 @@ func TestShareOfTheDead(t *testing.T) {
 	answer("the rank was dead")
 }
 
-// Goal: those fold chunks that have nothing but a source in the reduction, each once, if the runner lets them and all
+// Goal: those fold chunks that have nothing but a source in the reduction, each once, if the target is long enough and all
 // inputs are near.
 func TestWhoShares(t *testing.T) {
 	ins := []In{{Rank: 1, Position: 0}, {Rank: 2, Position: 1}, {Rank: 1, Position: 2}}
-	r := &reduction{places: []place{{}, {ins: []In{{Rank: 1, Position: 0}}}, {}}}
+	r := &reduction{size: 100, places: []place{{}, {ins: []In{{Rank: 1, Position: 0}}}, {}}}
 	for _, k := range []struct {
-		share bool
-		near  []bool
-		want  []Rank
+		from int64
+		near []bool
+		want []Rank
 	}{
-		{true, []bool{true, true, true}, []Rank{1}},
-		{false, []bool{true, true, true}, nil},
-		{true, []bool{true, true, false}, nil},
+		{100, []bool{true, true, true}, []Rank{1}},
+		{101, []bool{true, true, true}, nil},
+		{0, []bool{true, true, true}, nil},
+		{100, []bool{true, true, false}, nil},
 	} {
-		c := New(Config{Size: 3, Capacity: 1 << 10, Near: k.near, Share: k.share})
+		c := New(Config{Size: 3, Capacity: 1 << 10, Near: k.near, ShareFrom: k.from})
 		if got := c.helpersOf(r, ins); !slices.Equal(got, k.want) {
-			t.Errorf("share %v, near %v: ranks %v fold chunks, want %v", k.share, k.near, got, k.want)
+			t.Errorf("from %d bytes, near %v: ranks %v fold chunks of 100 bytes, want %v", k.from, k.near, got, k.want)
 		}
 	}
 }

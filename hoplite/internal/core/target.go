@@ -180,7 +180,7 @@ func (c *Core) reduced(r *reduction) {
 		}
 	}
 	c.completed(o)
-	res := CallResult{Code: OK, ID: o.id, Size: o.size, Off: o.mem.off, Held: true, Used: which, Ref: c.next()}
+	res := CallResult{Code: OK, ID: o.id, Size: o.size, Off: o.mem.off, Held: true, At: c.cfg.Rank, Used: which, Ref: c.next()}
 	c.touch(o)
 	o.use.readers++
 	c.refs[res.Ref] = o

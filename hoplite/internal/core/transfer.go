@@ -14,6 +14,7 @@ type outgoing struct {
 	inFlight int
 	stream   bool  // of a reduction
 	lend     bool  // the receiver reads here
+	borrow   bool  // and has no copy: its program reads until it gives back
 	said     bool  // it was told where
 	written  int64 // how many bytes at the end are written to the receiver's store when they are folded
 	stopping bool  // the receiver, or the end of the object here, has stopped it
@@ -112,7 +113,7 @@ func (c *Core) onPull(from Rank, m Pull) {
 		c.refuse(from, m)
 		return
 	}
-	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off, stream: !m.Stream.none(), lend: m.Lend}
+	out := &outgoing{id: c.next(), obj: o, to: from, slot: m.Slot, seq: m.Seq, next: m.From, off: m.Off, stream: !m.Stream.none(), lend: m.Lend, borrow: m.Borrow}
 	if c.cfg.has(MutantResumeZero) && m.From > 0 {
 		out.off += m.From
 		out.next = 0
@@ -222,13 +223,17 @@ func (c *Core) pull(o *object, from Rank, stream Stream) {
 	o.recv.seq = c.next()
 	o.recv.from = from
 	o.recv.known, o.recv.told, o.recv.after = false, 0, o.size
-	if stream.none() {
+	id := o.id
+	switch {
+	case o.recv.borrower != nil:
+		id = o.recv.borrower.name
+	case stream.none():
 		o.recv.lent = c.lends(o, from)
 	}
 	m := Pull{
-		ID: o.id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.recv.slot), Seq: o.recv.seq,
-		Size: o.size, From: o.mem.have, Off: o.mem.off, Directory: c.directoryOf(o.id), Copy: o.recv.fromCopy,
-		Lend: o.recv.lent,
+		ID: id, Gen: o.gen, Token: o.token, Stream: stream, Slot: uint32(o.recv.slot), Seq: o.recv.seq,
+		Size: o.size, From: o.mem.have, Off: o.mem.off, Directory: c.directoryOf(id), Copy: o.recv.fromCopy,
+		Lend: o.recv.lent, Borrow: o.recv.borrower != nil,
 	}
 	c.send(from, m.message())
 }
@@ -272,6 +277,9 @@ func (c *Core) sourceGone(o *object, ask bool) {
 	bad := o.recv.from
 	o.recv.from = NoRank
 	c.stopCopying(o)
+	if o.recv.borrower != nil && o.state == fetching {
+		c.getInstead(o)
+	}
 	if o.state != fetching || o.id == "" {
 		return
 	}
@@ -342,7 +350,7 @@ func (c *Core) transfersAfter(d Rank, owners []Rank) {
 		}
 	}
 	for slot, o := range c.slots {
-		if o == nil || o.recv.from != d {
+		if o == nil || o.recv.from != d || o.recv.borrower != nil {
 			continue
 		}
 		o.recv.stopping = false

@@ -78,8 +78,9 @@ type Config struct {
 	LendFrom int64
 	// Star lets the caller of a reduction fold all sources itself.
 	Star bool
-	// Share lets ranks that only lend their sources to a reduction fold chunks of its target.
-	Share bool
+	// ShareFrom is the least size in bytes of a target of which ranks that only lend their sources to the
+	// reduction fold chunks; 0 means none.
+	ShareFrom int64
 	// Links price the shapes of reductions.
 	Links shape.Links
 	// Shape forces a shape.

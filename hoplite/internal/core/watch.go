@@ -6,6 +6,7 @@ import "slices"
 type watching struct {
 	id     string
 	once   bool
+	near   bool // asked by a GetNear
 	whole  bool // only a complete object counts
 	room   int64
 	call   *call      // who asked: a call,
@@ -64,6 +65,10 @@ func (c *Core) onLocated(m Located) {
 		c.sourceLocated(w.reduce, w.source, m)
 		return
 	}
+	if w.near {
+		c.borrow(w.call, m)
+		return
+	}
 	r := CallResult{Call: w.call.id, ID: w.id, Size: m.Size, Ranks: slices.Clone(m.Ranks[:m.NumRanks]), Complete: int(m.NumComplete)}
 	if m.Lost {
 		r.Code = Lost
@@ -78,6 +83,7 @@ func (c *Core) onLocated(m Located) {
 
 // endCall takes back what a call has asked.
 func (c *Core) endCall(x *call) {
+	c.stopBorrowing(x)
 	for _, ref := range x.watches {
 		c.unwatch(ref)
 	}

@@ -71,6 +71,7 @@ type hold struct {
 	rank core.Rank
 	ref  uint64
 	id   string
+	at   core.Rank // in whose store
 	off  int64
 	size int64
 }

@@ -49,7 +49,9 @@ func drawHosts(seed uint64, cfg *core.Config) []int {
 		hosts[r] = rng.IntN(count)
 	}
 	cfg.Star = count == 1 && rng.IntN(2) == 0
-	cfg.Share = rng.IntN(4) > 0
+	if rng.IntN(4) > 0 {
+		cfg.ShareFrom = 1 + rng.Int64N(20)
+	}
 	cfg.LendFrom = int64(rng.IntN(3)) * (1 + rng.Int64N(40))
 	return hosts
 }

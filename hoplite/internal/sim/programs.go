@@ -89,8 +89,13 @@ func (x *explorer) call(w *world, p *pending) {
 	case Put:
 		x.putSome(w, p)
 	case Get:
-		w.tracef("%d gets %s: call %d", p.op.Rank, id, x.next)
-		c.Get(x.next, id)
+		near := x.rng.IntN(2) == 0
+		w.tracef("%d gets %s, to read it where it lies %v: call %d", p.op.Rank, id, near, x.next)
+		if near {
+			c.GetNear(x.next, id)
+		} else {
+			c.Get(x.next, id)
+		}
 	case Delete:
 		w.tracef("%d deletes %s: call %d", p.op.Rank, id, x.next)
 		c.Delete(x.next, id)
@@ -207,8 +212,8 @@ func (x *explorer) succeeded(w *world, p *pending, res core.CallResult) {
 	case Get:
 		got := res.Data
 		if res.Held {
-			got = w.memory[p.op.Rank][res.Off : res.Off+res.Size]
-			h := hold{rank: p.op.Rank, ref: res.Ref, id: p.op.ID, off: res.Off, size: res.Size}
+			got = w.memory[res.At][res.Off : res.Off+res.Size]
+			h := hold{rank: p.op.Rank, ref: res.Ref, id: p.op.ID, at: res.At, off: res.Off, size: res.Size}
 			x.holds[h] = bytes.Clone(got)
 			w.at(w.now+x.delay(), let, h.rank).hold = h
 		}
@@ -231,7 +236,7 @@ func (x *explorer) let(w *world, h hold) {
 		return
 	}
 	delete(x.holds, h)
-	if !bytes.Equal(want, w.memory[h.rank][h.off:h.off+h.size]) {
+	if !bytes.Equal(want, w.memory[h.at][h.off:h.off+h.size]) {
 		w.failf("%s changed at rank %d while the program held it", h.id, h.rank)
 	}
 	w.cores[h.rank].Release(h.ref)
