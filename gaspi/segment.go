@@ -91,8 +91,9 @@ func WithNotifications(n uint32) SegmentOption {
 func WithTag(tag Tag) SegmentOption { return func(o *segmentOptions) { o.tag = tag } }
 
 // Sparse says that most of the segment will never be written. Its pages take memory when they are first written, and
-// Delete gives them back at once. Segments of ranks that are processes are always so; those of Local are on the heap
-// without it, which is zeroed when it is used again, and lie there until no rank has an address of them.
+// Delete gives them back at once. Segments of ranks that are processes are always so; those of Local are so with it,
+// from 8 MiB on. Without it they are on the heap, which is zeroed when it is used again, and lie there until no rank has
+// an address of them.
 func Sparse() SegmentOption { return func(o *segmentOptions) { o.sparse = true } }
 
 func (p *Proc) options(opts []SegmentOption) (segmentOptions, error) {

@@ -18,18 +18,16 @@ func checkLocks(files []*goFile) []string {
 	for _, f := range files {
 		for _, d := range f.ast.Decls {
 			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Body == nil {
+			if !ok || fn.Body == nil || fn.Recv == nil || len(fn.Recv.List[0].Names) == 0 {
 				continue
 			}
-			if typ, self := receiverOf(fn); self != "" {
-				name := methodName{f.dir, typ, fn.Name.Name}
-				// Files for other systems have methods of the same name; all of them are looked at.
-				m.all[name] = &method{name: name, file: f, self: self, body: fn.Body, next: m.all[name]}
-			}
+			name := methodName{f.dir, receiver(fn), fn.Name.Name}
+			// Files for other systems have methods of the same name; all of them are looked at.
+			m.all[name] = &method{name: name, file: f, self: fn.Recv.List[0].Names[0].Name, body: fn.Body, next: m.all[name]}
 		}
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(m.all), func(a, b methodName) int { return strings.Compare(a.String(), b.String()) }) {
-		m.takes(name)
+		m.takenBy(name)
 	}
 	return m.bad
 }
@@ -51,29 +49,6 @@ type method struct {
 	takes locks // locks that a call takes; complete unless methods call each other
 }
 
-// receiverOf returns the type and the name of a receiver, "" for a function and for a receiver
-// without a name.
-func receiverOf(fn *ast.FuncDecl) (typ, name string) {
-	if fn.Recv == nil || len(fn.Recv.List[0].Names) == 0 {
-		return "", ""
-	}
-	t := fn.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name, fn.Recv.List[0].Names[0].Name
-		default:
-			return "", ""
-		}
-	}
-}
-
 // locks are locks of a receiver, by the fields that lead to them: true where a method holds one,
 // false where it has given one back that its caller holds.
 type locks map[string]bool
@@ -84,9 +59,9 @@ type methods struct {
 	bad []string
 }
 
-// takes returns the locks that a call of the method takes, and reports what is wrong in it at
+// takenBy returns the locks that a call of the method takes, and reports what is wrong in it at
 // the first call.
-func (m *methods) takes(name methodName) locks {
+func (m *methods) takenBy(name methodName) locks {
 	all := make(locks)
 	for x := m.all[name]; x != nil; x = x.next {
 		if !x.seen {
@@ -239,7 +214,7 @@ func (w *walker) call(at token.Pos, called string, held locks) {
 	}
 	switch {
 	case path == "":
-		for lock := range w.methods.takes(methodName{w.file.dir, w.name.typ, name}) {
+		for lock := range w.takenBy(methodName{w.file.dir, w.name.typ, name}) {
 			w.take(at, lock, "calls "+name+", which takes", held)
 		}
 	case name == "Lock" || name == "RLock":
@@ -261,7 +236,7 @@ func (w *walker) take(at token.Pos, lock, how string, held locks) {
 		w.bad = append(w.bad, fmt.Sprintf("%s: %s.%s %s %s.%s, which it holds",
 			w.file.at(at), w.name.typ, w.name.name, how, w.self, lock))
 	} else if !known {
-		w.method.takes[lock] = true
+		w.takes[lock] = true
 	}
 }
 

@@ -11,7 +11,7 @@ import "slices"
 func (c *Core) GetNear(id CallID, name string) {
 	x := &call{id: id, name: name}
 	c.calls[id] = x
-	if c.objects[name] != nil || !c.hasNear() {
+	if c.objects[name] != nil || !c.shares {
 		c.get(id, name)
 	} else {
 		x.watches = append(x.watches, c.watch(&watching{id: name, once: true, room: max(c.cfg.Inline, 0), call: x, near: true}))
@@ -19,10 +19,10 @@ func (c *Core) GetNear(id CallID, name string) {
 	c.makeRoom()
 }
 
-// hasNear reports whether this rank can read the store of another.
-func (c *Core) hasNear() bool {
-	for r, near := range c.cfg.Near {
-		if near && Rank(r) != c.cfg.Rank {
+// shares reports whether a rank can read the store of another.
+func (c Config) shares() bool {
+	for r, near := range c.Near {
+		if near && Rank(r) != c.Rank {
 			return true
 		}
 	}
@@ -64,7 +64,11 @@ func (c *Core) borrowed(o *object) {
 	x := o.recv.borrower
 	x.borrowed = nil
 	res := CallResult{Call: x.id, ID: x.name, Size: o.size, Off: o.recv.src, Held: true, At: o.recv.from, Ref: c.next()}
-	c.loans[res.Ref] = loan{o.recv.from, Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}}
+	back := Cancel{Slot: uint32(o.recv.slot), Seq: o.recv.seq}
+	c.loans[res.Ref] = loan{o.recv.from, back}
+	if c.cfg.has(MutantReturnEarly) {
+		c.send(o.recv.from, back.message())
+	}
 	c.slots[o.recv.slot] = nil
 	c.result(res)
 }
@@ -84,7 +88,8 @@ func (c *Core) stopBorrowing(x *call) {
 	}
 }
 
-// loansAfter goes on with calls that borrow from a dead rank. Those that have got their object keep it.
+// loansAfter goes on with calls that borrow from a dead rank. Those that have got their object keep it. It comes after
+// the shards have moved: the Gets that it begins ask the new owners, whom nobody asks for them again.
 func (c *Core) loansAfter(d Rank) {
 	for _, o := range slices.Clone(c.slots) {
 		if o != nil && o.recv.borrower != nil && o.recv.from == d {

@@ -24,6 +24,11 @@ func (c *Core) Copies(f func(id string, off, size int64)) {
 	}
 }
 
+// Keeps reports whether all of [off, off+size) of this rank's store is in use.
+func (c *Core) Keeps(off, size int64) bool {
+	return !slices.ContainsFunc(c.arena.Free(), func(f arena.Extent) bool { return f.Off < off+size && off < f.Off+f.N })
+}
+
 // Known reports whether the directory of an id, at rest, knows of a complete object, or
 // that it was lost. A Get that waits for another has reason to.
 func Known(cores []*Core, dead []bool, id string) (there, lost bool) {

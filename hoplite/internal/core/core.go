@@ -29,9 +29,10 @@ import (
 
 // A Core is one rank's part of the protocol. It is not safe for concurrent use.
 type Core struct {
-	cfg  Config
-	dead []bool // index is the rank
-	out  Output
+	cfg    Config
+	shares bool   // this rank can read the store of another
+	dead   []bool // index is the rank
+	out    Output
 
 	// The directory.
 	shards  []*shard // index is the number; nil until somebody asks
@@ -70,7 +71,7 @@ type Core struct {
 func New(cfg Config) *Core {
 	cfg = cfg.withDefaults()
 	c := &Core{
-		cfg: cfg, dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
+		cfg: cfg, shares: cfg.shares(), dead: make([]bool, cfg.Size), shards: make([]*shard, cfg.Size),
 		objects: map[string]*object{}, streams: map[Stream]*reductionNode{}, arena: arena.New(cfg.Capacity, cfg.Align),
 		slots: make([]*object, cfg.Slots), transfers: map[uint64]*outgoing{},
 		folds: map[uint64]*reductionNode{}, copies: map[uint64]*object{}, refs: map[uint64]*object{}, loans: map[uint64]loan{}, follows: map[uint64]*object{},

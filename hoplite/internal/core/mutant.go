@@ -56,6 +56,8 @@ const (
 	MutantFreeShared
 	// MutantWrittenAll takes a chunk for written to a receiver's store that was begun before the receiver asked.
 	MutantWrittenAll
+	// MutantReturnEarly gives what is borrowed back when the program gets it, not when it lets go.
+	MutantReturnEarly
 	// Mutants is their number.
 	Mutants
 )
@@ -65,7 +67,7 @@ func (m Mutant) String() string {
 	names := [...]string{"none", "offer-dead", "twice-recovered", "no-alternative", "never-lost", "any-source", "tail-omitted",
 		"evict-unasked", "evict-in-use", "reuse-early", "lost-too-early", "no-generation", "delete-local", "delete-early",
 		"keep-prefix", "count-twice", "used-wrong", "serve-early", "no-replica", "two-children", "resume-zero", "any-copy",
-		"free-lent", "free-shared", "written-all"}
+		"free-lent", "free-shared", "written-all", "return-early"}
 	if int(m) < len(names) {
 		return names[m]
 	}

@@ -215,7 +215,7 @@ func (x *explorer) succeeded(w *world, p *pending, res core.CallResult) {
 			got = w.memory[res.At][res.Off : res.Off+res.Size]
 			h := hold{rank: p.op.Rank, ref: res.Ref, id: p.op.ID, at: res.At, off: res.Off, size: res.Size}
 			x.holds[h] = bytes.Clone(got)
-			w.at(w.now+x.delay(), let, h.rank).hold = h
+			w.at(w.now+x.holdFor(), let, h.rank).hold = h
 		}
 		p.op.Value = string(got)
 		if p.op.Verb == Reduce {
@@ -229,6 +229,15 @@ func (x *explorer) succeeded(w *world, p *pending, res core.CallResult) {
 	}
 }
 
+// holdFor is how long a program reads an object: at times so long that others are put where it was deleted.
+func (x *explorer) holdFor() int64 {
+	d := x.delay()
+	if x.rng.IntN(4) == 0 {
+		d += 10 * longDelay
+	}
+	return d
+}
+
 // let releases a reference, under which nothing may have changed.
 func (x *explorer) let(w *world, h hold) {
 	want, ok := x.holds[h]
@@ -236,6 +245,9 @@ func (x *explorer) let(w *world, h hold) {
 		return
 	}
 	delete(x.holds, h)
+	if !w.dead[h.at] && !w.cores[h.at].Keeps(h.off, h.size) {
+		w.failf("rank %d has freed %s while the program of rank %d held it", h.at, h.id, h.rank)
+	}
 	if !bytes.Equal(want, w.memory[h.at][h.off:h.off+h.size]) {
 		w.failf("%s changed at rank %d while the program held it", h.id, h.rank)
 	}
