@@ -54,7 +54,7 @@ func (t *Team) again(ctx context.Context, g glance, opts []Option, in, out []byt
 		return nil, nil
 	}
 	p.prog.Expect() // before the checks, so that it comes meanwhile
-	if p.repeat.glance != g || !p.bound(in, out) || !p.idle() || !p.hasOptions(opts) {
+	if p.repeat.glance != g || !p.bound(in, out) || !p.idle(ctx) || !p.hasOptions(opts) {
 		t.engine.Leave()
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func (t *Team) againMany(ctx context.Context, g glance, opts []Option, in, out [
 	}
 	defer t.engine.Leave()
 	p := t.plans.last
-	if p == nil || p.repeat.glance != g || !p.bound(in, out) || !p.boundOthers(others) || !p.idle() || !p.hasOptions(opts) {
+	if p == nil || p.repeat.glance != g || !p.bound(in, out) || !p.boundOthers(others) || !p.idle(ctx) || !p.hasOptions(opts) {
 		return nil, nil
 	}
 	p.run.exec.Bind(in, out, nil, nil)
@@ -143,12 +143,13 @@ func (t *Team) hindered(k key) error {
 	return nil
 }
 
-// idle reports whether a run of p may take the short way: nothing else is under
-// way, and the members have agreed on what p is.
-func (p *Plan) idle() bool {
+// idle reports whether a run of p may take the short way: nothing else is under way, the members have agreed on what p
+// is, and those of their calls that it compares when a period has ended match. The long way finds again what does not.
+func (p *Plan) idle(ctx context.Context) bool {
 	t := p.t
 	return p.agreed && p.prog.Single() && p.run.state == ended &&
-		t.ops.none() && !t.ops.trail.Ends(t.mail) && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil
+		t.ops.none() && t.early.none() && t.broken == nil && !t.closed && t.own.Revoked() == nil &&
+		(!t.ops.trail.Ends(t.mail) || t.matches(ctx))
 }
 
 // hasOptions reports whether opts are those of p's calls.
@@ -156,8 +157,11 @@ func (p *Plan) hasOptions(opts []Option) bool {
 	if len(opts) == 0 {
 		return p.repeat.optionless
 	}
-	return p.t.options(opts) == p.call.Options
+	return p.hasAll(opts)
 }
+
+// hasAll is hasOptions of some, apart so that hasOptions is inlined.
+func (p *Plan) hasAll(opts []Option) bool { return p.t.options(opts) == p.call.Options }
 
 // bound reports whether buffers are as long as those of p's calls, and lie where those do.
 func (p *Plan) bound(in, out []byte) bool {

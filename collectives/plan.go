@@ -37,6 +37,7 @@ type Plan struct {
 	name    trace.Name // in the timeline; 0 without one
 	counter *gaspi.CollectiveCounter
 	bytes   uint64 // of the longest vector of a call
+	average bool   // sums are divided
 
 	agreed bool // that all members mean the same
 	busy   *run // under way
@@ -79,6 +80,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	t.maker.Free(b.Schedule)
 	p.counter, p.bytes = t.counterOf(p)
+	p.average = p.task.isAverage()
 	p.run.prepare(p)
 	if t.member.Timeline != nil {
 		p.name = t.member.Timeline.Named(task.String() + " by " + p.variant.String())
@@ -228,7 +230,7 @@ func (p *Plan) Run(ctx context.Context) error {
 	switch {
 	case p.early:
 		err = p.run.handle.wait(ctx)
-	case p.idle():
+	case p.idle(ctx):
 		p.run.bind(&p.task)
 		err = p.run.quickly(ctx)
 	default:

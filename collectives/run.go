@@ -121,7 +121,7 @@ func (o *operations) end(err error) {
 // alone numbers the call of a run that has nothing beside it, before exec.Run.
 func (r *run) alone() {
 	r.call, r.err = r.p.t.ops.next(r.p.sign, r.p.prog.Eager()), nil
-	r.clock.start(r)
+	r.clock.startQuick(r)
 	r.p.t.ops.recent.add(r)
 }
 
@@ -200,7 +200,7 @@ func (r *run) advance(ctx context.Context) (moved bool, err error) {
 
 // divide makes averages of the sums of a run that is about to end, if they are wanted.
 func (r *run) divide() {
-	if r.p.task.isAverage() {
+	if r.p.average {
 		r.divideAll()
 	}
 }

@@ -179,6 +179,12 @@ func (t *Team) follow(ctx context.Context) error {
 	return t.condemn(ctx, agreement.Note{Call: f.Call, Member: t.me, Text: mine}, agreement.Note{Call: f.Call, Member: f.Member, Text: theirs})
 }
 
+// matches is follow that reports whether nothing was found nor stood against it. The next follow finds that again.
+func (t *Team) matches(ctx context.Context) bool {
+	_, differ, err := t.ops.trail.Follow(ctx, t.mail)
+	return err == nil && !differ
+}
+
 // signed returns the text of the plan of a sign in a trail. Calls of new plans are agreed on, so that
 // all members have those of calls that may differ unnoticed.
 func (t *Team) signed(sign uint32) string {

@@ -260,7 +260,7 @@ type CollectiveStats struct {
 	Calls     uint64 // ended without an error; of this package, begun or resumed
 	Bytes     uint64 // of this rank's longest vector in each call
 	// Time is that from the calls until they have ended; of this package, that waited in them. Of small
-	// calls it is estimated from 1 in 64 of them.
+	// calls it is estimated from 1 in 256 of them.
 	Time time.Duration
 }
 

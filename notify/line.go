@@ -15,19 +15,20 @@ const (
 	lineValueAt = LineSize - 4
 )
 
-// PostLine copies src, of at most LinePayload bytes, to the beginning of a line, and then stores v behind it with
-// release order. It does not block. In memory that does not begin at a multiple of 4 it stores no value.
-func PostLine(line, src []byte, v Value) {
+// PostLine copies src, of at most LinePayload bytes, to the beginning of a line, and then stores v behind it and as
+// notification id, both with release order. It does not block, and wakes no waiter: see StoreRelease. In memory that
+// does not begin at a multiple of 4 it stores no value behind the data.
+func (b *Array) PostLine(line, src []byte, id ID, v Value) {
 	word := lineValue(line)
-	switch {
-	case word == nil:
-		copy(line, src)
-	case len(src) <= ShortCopy:
-		cpu.CopyRelease(line, src, word, uint32(v))
-	default:
-		copy(line, src)
+	if word != nil && len(src) <= ShortCopy {
+		cpu.CopyReleaseTwice(line, src, word, &b.words[id], uint32(v))
+		return
+	}
+	copy(line, src)
+	if word != nil {
 		cpu.StoreRelease(word, uint32(v))
 	}
+	b.StoreRelease(id, v)
 }
 
 // PollLine reports whether v is behind the data of a line, now or within the first looks of a wait, which take about a

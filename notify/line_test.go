@@ -13,7 +13,7 @@ func lineOf(behind int) []byte {
 	return mem[behind:]
 }
 
-// TestLine posts data of each length, and finds it in front of the value, with nothing else written.
+// TestLine posts data of each length, and finds it in front of the value, with nothing else written, and the notification.
 func TestLine(t *testing.T) {
 	for _, wait := range []*WaitPolicy{{Sleep: Futex{}}, {Spin: time.Second, Sleep: Futex{}}} {
 		b := newArray(1, wait)
@@ -22,9 +22,12 @@ func TestLine(t *testing.T) {
 			if b.PollLine(line, 7, nil) {
 				t.Fatal("a line that nobody has posted has a value")
 			}
-			PostLine(line, src, 7)
+			b.PostLine(line, src, 0, 7)
 			if !b.PollLine(line, 7, nil) || b.PollLine(line, 8, nil) {
 				t.Errorf("%d bytes: the value is not 7", n)
+			}
+			if v, err := b.Reset(0); err != nil || v != 7 {
+				t.Errorf("%d bytes: the notification is %d (%v), want 7", n, v, err)
 			}
 			want := append(append(make([]byte, 0, 2*LineSize), src...), make([]byte, 2*LineSize-n)...)
 			copy(want[lineValueAt:], line[lineValueAt:LineSize])
@@ -40,13 +43,16 @@ func TestLineNowhere(t *testing.T) {
 	b := newArray(1, &WaitPolicy{Sleep: Futex{}})
 	for behind := 1; behind < 4; behind++ {
 		line := lineOf(behind)
-		PostLine(line, []byte{1, 2, 3}, 7)
+		b.PostLine(line, []byte{1, 2, 3}, 0, 7)
+		if v, err := b.Reset(0); err != nil || v != 7 {
+			t.Errorf("%d bytes behind a word: the notification is %d (%v), want 7", behind, v, err)
+		}
 		if b.PollLine(line, 7, nil) || !bytes.Equal(line[:3], []byte{1, 2, 3}) || !bytes.Equal(line[3:LineSize], make([]byte, LineSize-3)) {
 			t.Errorf("%d bytes behind a word: the line holds %x", behind, line)
 		}
 	}
 	line := lineOf(0)
-	PostLine(line, nil, 7)
+	b.PostLine(line, nil, 0, 7)
 	if b.Close(); b.PollLine(line, 7, nil) {
 		t.Error("a closed array has seen a value")
 	}
@@ -62,9 +68,10 @@ func TestLineAfterATurn(t *testing.T) {
 	}{{"yields", 0, time.Second, 1}, {"never yields", 0, 0, 0}, {"spins", time.Millisecond, time.Second, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			line, turns, polls := lineOf(0), 0, 0
-			b := newArray(1, &WaitPolicy{
+			var b *Array
+			b = newArray(1, &WaitPolicy{
 				Spin: c.spin, Yield: c.yield, Sleep: Futex{}, Poll: func() bool { polls++; return false },
-				YieldOnce: func() { turns++; PostLine(line, []byte{1}, 7) },
+				YieldOnce: func() { turns++; b.PostLine(line, []byte{1}, 0, 7) },
 			})
 			var spent atomic.Int64
 			if seen := b.PollLine(line, 7, &spent); seen != (c.turns > 0) || turns != c.turns || polls != c.turns {

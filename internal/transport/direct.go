@@ -80,8 +80,7 @@ func (w *Window) PutRelease(offset uint64, src segment.Span, f notify.ID, v noti
 // PutLine is PutRelease of a line of data at offset, of which the window holds notify.LineSize bytes: it stores v behind
 // the data too, before it stores the notification.
 func (w *Window) PutLine(offset uint64, src []byte, f notify.ID, v notify.Value) {
-	notify.PostLine(w.mem[offset:], src, v)
-	w.array.StoreRelease(f, v)
+	w.array.PostLine(w.mem[offset:], src, f, v)
 	runtime.KeepAlive(w)
 }
 

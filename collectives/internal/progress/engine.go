@@ -12,9 +12,9 @@ import (
 // An Engine lets one goroutine at a time use a team. A second caller is refused. A caller that meets
 // the goroutine of the engine waits for it, and that goes away when it meets a caller.
 type Engine struct {
-	owner   atomic.Uint32
-	wanting atomic.Int32 // callers that wait for the goroutine
-	started int          // operations that go on without callers; of the owner
+	owner   atomic.Uint64 // of so many bits, since their StoreRelease is inlined
+	wanting atomic.Int32  // callers that wait for the goroutine
+	started int           // operations that go on without callers; of the owner
 
 	mu   sync.Mutex
 	free sync.Cond // its lock is mu; broadcast when the goroutine has released the team
@@ -24,7 +24,7 @@ type Engine struct {
 
 // Owners.
 const (
-	nobody uint32 = iota
+	nobody uint64 = iota
 	aCaller
 	theProgress // the goroutine of background.go
 )
@@ -89,7 +89,7 @@ func (e *Engine) Leave() {
 		e.leaveToProgress()
 		return
 	}
-	cpu.StoreRelease(&e.owner, nobody)
+	cpu.StoreRelease64(&e.owner, nobody)
 }
 
 // Begin notes that an operation was begun that goes on without callers. The caller has the team.

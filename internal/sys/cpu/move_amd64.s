@@ -17,14 +17,15 @@ TEXT ·move(SB), NOSPLIT, $0-24
 	REP; MOVSB
 	RET
 
-// func copyRelease(dst, src *byte, n uint64, word *atomic.Uint32, v uint32)
-// Two moves that may overlap copy n bytes; the store of the word comes after them.
-TEXT ·copyRelease(SB), NOSPLIT, $0-36
+// func copyRelease(dst, src *byte, n uint64, word, next *atomic.Uint32, v uint32)
+// Two moves that may overlap copy n bytes; the stores of the words come after them.
+TEXT ·copyRelease(SB), NOSPLIT, $0-44
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ n+16(FP), CX
-	MOVQ word+24(FP), AX
-	MOVL v+32(FP), DX
+	MOVQ word+24(FP), BX
+	MOVQ next+32(FP), AX
+	MOVL v+40(FP), DX
 	BYTE $0x0F; BYTE $0x0D; BYTE $0x08 // PREFETCHW (AX)
 	CMPQ CX, $8
 	JB   below8
@@ -34,6 +35,7 @@ TEXT ·copyRelease(SB), NOSPLIT, $0-36
 	MOVQ -8(SI)(CX*1), R9
 	MOVQ R8, (DI)
 	MOVQ R9, -8(DI)(CX*1)
+	MOVL DX, (BX)
 	MOVL DX, (AX)
 	RET
 above16:
@@ -41,6 +43,7 @@ above16:
 	MOVOU -16(SI)(CX*1), X1
 	MOVOU X0, (DI)
 	MOVOU X1, -16(DI)(CX*1)
+	MOVL DX, (BX)
 	MOVL DX, (AX)
 	RET
 below8:
@@ -50,6 +53,7 @@ below8:
 	MOVL -4(SI)(CX*1), R9
 	MOVL R8, (DI)
 	MOVL R9, -4(DI)(CX*1)
+	MOVL DX, (BX)
 	MOVL DX, (AX)
 	RET
 below4:
@@ -64,5 +68,6 @@ below4:
 	MOVQ n+16(FP), CX
 	MOVB R9, -1(DI)(CX*1)
 store:
+	MOVL DX, (BX)
 	MOVL DX, (AX)
 	RET

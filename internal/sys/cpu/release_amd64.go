@@ -12,7 +12,7 @@ const ShortCopy = 32
 // the store is on its way to memory, which is what makes it cheap.
 func StoreRelease(p *atomic.Uint32, v uint32) { storeRelease(p, v) }
 
-// copyRelease is CopyRelease of n bytes, up to ShortCopy.
+// copyRelease is CopyReleaseTwice of n bytes, up to ShortCopy.
 //
 //go:noescape
-func copyRelease(dst, src *byte, n uint64, word *atomic.Uint32, v uint32)
+func copyRelease(dst, src *byte, n uint64, word, next *atomic.Uint32, v uint32)

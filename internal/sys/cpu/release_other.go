@@ -19,3 +19,9 @@ func CopyRelease(dst, src []byte, word *atomic.Uint32, v uint32) {
 	copy(dst, src)
 	word.Store(v)
 }
+
+// CopyReleaseTwice is CopyRelease and then StoreRelease(next, v).
+func CopyReleaseTwice(dst, src []byte, word, next *atomic.Uint32, v uint32) {
+	CopyRelease(dst, src, word, v)
+	next.Store(v)
+}

@@ -19,10 +19,15 @@ func TestCopyRelease(t *testing.T) {
 			dst := bytes.Repeat([]byte{0xee}, most+16)
 			want := bytes.Clone(dst)
 			copy(want[at:], src[:n])
-			var word atomic.Uint32
+			var word, next atomic.Uint32
 			CopyRelease(dst[at:], src[:n], &word, 7)
 			if !bytes.Equal(dst, want) || word.Load() != 7 {
 				t.Errorf("%d bytes at %d: %x and %d, want %x and 7", n, at, dst, word.Load(), want)
+			}
+			clear(dst[at:][:n])
+			CopyReleaseTwice(dst[at:], src[:n], &word, &next, 8)
+			if !bytes.Equal(dst, want) || word.Load() != 8 || next.Load() != 8 {
+				t.Errorf("%d bytes at %d: %x, %d and %d, want %x and twice 8", n, at, dst, word.Load(), next.Load(), want)
 			}
 		}
 	}
