@@ -189,7 +189,7 @@ func allReduceHierarchicalFormula(s *price.Topology, c *schedule.Call) price.Pro
 	if s.Nodes*s.Most != c.Size {
 		parts, scratch = 2, n
 	}
-	hop := price.Stage{Times: h - 1, Route: price.Route{Far: 1, Part: 1, Most: 1, Out: most}, Peers: parts, Elements: piece / parts}
+	hop := price.Stage{Times: h - 1, Route: price.Route{Far: 1, Part: 1, Most: 1, Out: m}, Peers: parts, Elements: piece / parts}
 	if some := n / h / most; some < 1 { // most pieces are empty
 		hop.Share = some
 	}

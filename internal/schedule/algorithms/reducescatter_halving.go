@@ -124,14 +124,14 @@ func (h *recursiveHalving) step(l halving) {
 func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	var p price.Profile
-	for group, cuts := c.Size, 2; group > 1; group, cuts = group-group/2, 2*cuts {
+	for group, level := c.Size, 0; group > 1; group, level = group-group/2, level+1 {
 		half := n * float64(group-group/2)
 		from := float64(1 + group%2)
 		p.Stages = append(p.Stages, price.Stage{
-			Route: s.Group(group-group/2, 2, 0), Peers: 1, From: from, Elements: half, Apart: true, Turns: pairTurns,
+			Route: s.Halves(level), Peers: 1, From: from, Elements: half, Apart: true, Turns: pairTurns,
 			Fold: price.Local{Elements: n * float64(group/2), Sources: from + 1, Flip: from + 1},
 		})
-		if p.Flip += half; c.Size%cuts != 0 { // some group is odd
+		if p.Flip += half; c.Size%(2<<level) != 0 { // some group is odd
 			p.Flip += half
 		}
 	}

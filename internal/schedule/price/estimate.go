@@ -30,6 +30,10 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		p.Stages = p.returned(s, w)
 	}
 	first, use := e.total(p.Stages)
+	if p.Before != nil && w.AtOnce == 1 { // the next segment is copied to where this one is sent from
+		copies, _, _ := e.stage(p.Before)
+		use.ports += copies
+	}
 	period := first
 	if p.Again != nil {
 		period, _ = e.total(p.Again)

@@ -19,7 +19,9 @@ type Profile struct {
 	// Again is what separates two runs of which one may begin before the other has ended
 	// everywhere: the stages of the rank, or of the loop of messages and credits, that takes
 	// longest. Nil means that a run begins when the last has ended.
-	Again []Stage
+	Again  []Stage
+	Before *Stage // copies to where messages are sent from; nil if there are none
+
 	// Between says that the same stage of the next run goes on in what is shared while a stage waits.
 	Between bool
 }

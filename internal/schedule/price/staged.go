@@ -8,6 +8,7 @@ func (p Profile) Staged(before, behind Copies) Profile {
 	stages := make([]Stage, 0, len(p.Stages)+2)
 	if before.Elements > 0 {
 		stages = append(stages, before.stage())
+		p.Before = &stages[0]
 	}
 	for _, g := range p.Stages {
 		g.Fold.Scratch = g.Fold.Sources + or(g.Fold.Stores, 1) - g.Fold.Flip

@@ -19,8 +19,8 @@ type Topology struct {
 }
 
 // A routeKey says to whom ranks send: of group ranks at multiples of a distance, to all others. A
-// group of 0 is the ring, on which each sends to the one rank at that distance. Extra is as for
-// Group.
+// group of 0 is the ring, on which each sends to the one rank at that distance, and one of halves
+// is Halves. Extra is as for Group.
 type routeKey struct{ distance, group, extra int }
 
 // A Route is where the messages of a stage go.
@@ -157,7 +157,50 @@ func (s *Topology) Group(distance, values, extra int) Route {
 	return route
 }
 
-// groupSamples is how many ranks Group looks at.
+// Halves is the route of ranks that are cut into a lower and an upper half, of which the lower one has a rank more if
+// their number is odd, and so are those halves, so often as said before: each sends to its partner in the other half,
+// and the rank that has none to the last one of that.
+func (s *Topology) Halves(before int) Route {
+	at := routeKey{before, halves, 0}
+	if r, ok := s.routes[at]; ok || s.Nodes == 1 {
+		return r
+	}
+	pairs, far := 0, 0
+	for k := range min(s.Ranks, groupSamples) {
+		me := k * s.Ranks / min(s.Ranks, groupSamples)
+		lo, hi := 0, s.Ranks
+		for range before {
+			if mid := hi - (hi-lo)/2; me < mid {
+				hi = mid
+			} else {
+				lo = mid
+			}
+		}
+		if hi-lo < 2 {
+			continue
+		}
+		lower := hi - (hi-lo)/2 - lo
+		to := me - lower
+		if me < lo+lower {
+			to = min(me+lower, hi-1)
+		}
+		if pairs++; s.node[to] != s.node[me] {
+			far++
+		}
+	}
+	var route Route
+	if far > 0 {
+		part := float64(far) / float64(pairs)
+		route = Route{1, part, 1, float64(s.Most) * part}
+	}
+	s.routes[at] = route
+	return route
+}
+
+// halves stands for Halves in a routeKey.
+const halves = -1
+
+// groupSamples is how many ranks Group and Halves look at.
 const groupSamples = 64
 
 // Star is the route of messages between one rank and all others.
