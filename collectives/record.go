@@ -58,19 +58,15 @@ func (c *callClock) start(r *run) {
 	switch {
 	case !r.p.agreed || r.p.bytes >= alwaysTimed:
 		c.began, c.weight = time.Now(), 1
-	case r.call*spreadCalls < 1<<64/timedOf:
+	case r.isTimed():
 		c.began, c.weight = time.Now(), timedOf
 	default:
 		c.weight = 0
 	}
 }
 
-// startQuick is start of a run of a plan that is agreed on. It is inlined.
-func (c *callClock) startQuick(r *run) {
-	if c.weight = 0; r.p.bytes >= alwaysTimed || r.call*spreadCalls < 1<<64/timedOf {
-		c.start(r)
-	}
-}
+// isTimed reports whether a run of a plan that is agreed on is timed.
+func (r *run) isTimed() bool { return r.p.bytes >= alwaysTimed || r.call*spreadCalls < 1<<64/timedOf }
 
 // counted counts a run that has ended well, unless it was the agreement on a plan that is not made yet.
 func (r *run) counted() {

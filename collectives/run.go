@@ -121,7 +121,9 @@ func (o *operations) end(err error) {
 // alone numbers the call of a run that has nothing beside it, before exec.Run.
 func (r *run) alone() {
 	r.call, r.err = r.p.t.ops.next(r.p.sign, r.p.prog.Eager()), nil
-	r.clock.startQuick(r)
+	if r.clock.weight = 0; r.isTimed() {
+		r.clock.start(r)
+	}
 	r.p.t.ops.recent.add(r)
 }
 

@@ -19,9 +19,9 @@ type Profile struct {
 	// Again is what separates two runs of which one may begin before the other has ended
 	// everywhere: the stages of the rank, or of the loop of messages and credits, that takes
 	// longest. Nil means that a run begins when the last has ended.
-	Again  []Stage
-	Before *Stage // copies to where messages are sent from; nil if there are none
-
+	Again []Stage
+	// Before is the copies to where messages are sent from; nil if there are none.
+	Before *Stage
 	// Between says that the same stage of the next run goes on in what is shared while a stage waits.
 	Between bool
 }

@@ -18,7 +18,8 @@ TEXT ·move(SB), NOSPLIT, $0-24
 	RET
 
 // func copyRelease(dst, src *byte, n uint64, word, next *atomic.Uint32, v uint32)
-// Two moves that may overlap copy n bytes; the stores of the words come after them.
+// Two moves that may overlap copy n bytes; the stores of the words come after them. A word is stored once: its
+// reader may have taken what it was before a second store.
 TEXT ·copyRelease(SB), NOSPLIT, $0-44
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -35,17 +36,13 @@ TEXT ·copyRelease(SB), NOSPLIT, $0-44
 	MOVQ -8(SI)(CX*1), R9
 	MOVQ R8, (DI)
 	MOVQ R9, -8(DI)(CX*1)
-	MOVL DX, (BX)
-	MOVL DX, (AX)
-	RET
+	JMP  store
 above16:
 	MOVOU (SI), X0
 	MOVOU -16(SI)(CX*1), X1
 	MOVOU X0, (DI)
 	MOVOU X1, -16(DI)(CX*1)
-	MOVL DX, (BX)
-	MOVL DX, (AX)
-	RET
+	JMP  store
 below8:
 	CMPQ CX, $4
 	JB   below4
@@ -53,9 +50,7 @@ below8:
 	MOVL -4(SI)(CX*1), R9
 	MOVL R8, (DI)
 	MOVL R9, -4(DI)(CX*1)
-	MOVL DX, (BX)
-	MOVL DX, (AX)
-	RET
+	JMP  store
 below4:
 	TESTQ CX, CX
 	JE   store
@@ -68,6 +63,9 @@ below4:
 	MOVQ n+16(FP), CX
 	MOVB R9, -1(DI)(CX*1)
 store:
+	TESTQ BX, BX
+	JE   last
 	MOVL DX, (BX)
+last:
 	MOVL DX, (AX)
 	RET

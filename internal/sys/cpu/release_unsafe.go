@@ -16,10 +16,11 @@ func StoreRelease64(p *atomic.Uint64, v uint64) { *(*uint64)(unsafe.Pointer(p)) 
 // CopyRelease is copy(dst, src) and then StoreRelease(word, v) in one call, which asks for the cache line of word
 // first. src has at most ShortCopy bytes, and dst at least as many as src; they do not overlap.
 func CopyRelease(dst, src []byte, word *atomic.Uint32, v uint32) {
-	CopyReleaseTwice(dst, src, word, word, v)
+	CopyReleaseTwice(dst, src, nil, word, v)
 }
 
-// CopyReleaseTwice is CopyRelease and then StoreRelease(next, v), and asks for the cache line of next first.
+// CopyReleaseTwice is CopyRelease and then StoreRelease(next, v), and asks for the cache line of next first. A nil word is
+// not stored; word and next are not the same.
 func CopyReleaseTwice(dst, src []byte, word, next *atomic.Uint32, v uint32) {
 	dst = dst[:len(src)]
 	copyRelease(unsafe.SliceData(dst), unsafe.SliceData(src), uint64(len(src)), word, next, v)
