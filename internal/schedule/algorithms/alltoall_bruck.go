@@ -17,7 +17,7 @@ var bruckRadices = []int{4, 16}
 // the same. For tiny blocks, all of one length.
 //
 // Cost: log P rounds to that base, rounded up, of at most Radix-1 messages of each rank; about P(1-1/Radix)
-// blocks packed and sent by each rank in each; as much scratch for each round to send from and
+// blocks packed and sent by each rank in each; as much scratch, that of one round, to send from, and for each round
 // twice that to receive in. Credits are not needed: everybody hears of everybody in every run, directly or not,
 // and so writes into memory that was last used in a run that its owner has finished.
 func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
@@ -28,9 +28,13 @@ func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
 		at[d] = b.In(me, mod(me+d, p)*n, n)
 	}
 	moved := make([]int, 0, p)
+	pack := b.Scratch((p - (p+radix-1)/radix) * n) // for the first round, in which the fewest blocks have nothing to go
 	for weight := 1; weight < p; weight *= radix {
+		if weight > 1 {
+			b.Flush() // the round packs where the one before sends from
+		}
 		digits := digitsOf(p, radix, weight)
-		data := b.Slots(digits - 1)
+		data, packed := b.Slots(digits-1), 0
 		for digit := 1; digit < digits; digit++ {
 			moved = moved[:0]
 			for d := digit * weight; d < p; d++ {
@@ -39,12 +43,13 @@ func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
 				}
 			}
 			all := len(moved) * n
-			pack, got := b.Scratch(all), b.Flip(all)
+			got := b.Flip(all)
 			for i, d := range moved {
-				b.Copy(pack.At(me, i*n, n), at[d])
+				b.Copy(pack.At(me, packed+i*n, n), at[d])
 				at[d] = got.At(me, i*n, n)
 			}
-			deliver(b, got.At(mod(me+digit*weight, p), 0, all), pack.At(me, 0, all), data+digit-1)
+			deliver(b, got.At(mod(me+digit*weight, p), 0, all), pack.At(me, packed, all), data+digit-1)
+			packed += all
 		}
 		for digit := 1; digit < digits; digit++ {
 			b.Await(data + digit - 1)
@@ -88,7 +93,7 @@ func allToAllBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		g := price.Stage{Route: digitRoute(s, weight, digits), Peers: peers, Elements: n * blocks / peers, Apart: true}
 		g.Copy = price.Local{Times: blocks, Elements: n, Sources: 1, Scratch: 1}
 		all.Stages = append(all.Stages, g)
-		all.Scratch, all.Flip = all.Scratch+n*blocks, all.Flip+n*blocks
+		all.Scratch, all.Flip = max(all.Scratch, n*blocks), all.Flip+n*blocks
 	}
 	all.Stages = append(all.Stages, work(price.Local{Times: p, Elements: n, Sources: 1, Flip: 1}))
 	return all
