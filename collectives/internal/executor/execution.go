@@ -177,7 +177,7 @@ func (e *Execution) walk(ctx context.Context, lane, at int, block bool) error {
 			err = e.code(in)
 		}
 		if e.stretch.kept {
-			e.record(code[first : at+1])
+			e.record(code[first:at+1], err == nil)
 		}
 		if err != nil {
 			e.next[lane] = at

@@ -46,7 +46,7 @@ func (e *Execution) beginLate(done []instruction) {
 	s.begun, s.ended, s.kept = now, now, tl.Keep(0, now, trace.RunPrice)
 	for i := range done {
 		if s.kept {
-			e.record(done[i : i+1])
+			e.record(done[i:i+1], true)
 		}
 	}
 }
@@ -120,8 +120,8 @@ func (e *Execution) look(row []instruction) bool {
 }
 
 // record records a step of a walk that is kept, or a row of awaits that were one wait, unless it was short and
-// posts nothing. A step begins where the one before has ended.
-func (e *Execution) record(steps []instruction) {
+// posts nothing. A step begins where the one before has ended. A wait that ended without its post was for none.
+func (e *Execution) record(steps []instruction, done bool) {
 	m, s := e.member, &e.stretch
 	if in := &steps[0]; in.kind == schedule.Credit && !e.credits() || in.kind == schedule.AwaitCredit && !e.waits(in) {
 		return
@@ -139,6 +139,10 @@ func (e *Execution) record(steps []instruction) {
 		rec := e.recordOf(in, recorded[in.kind])
 		rec.Begin, rec.End = begun, ended
 		switch in.kind {
+		case schedule.Await, schedule.AwaitCredit:
+			if !done {
+				rec.Note, rec.Count, rec.Value = 0, 0, 0
+			}
 		case schedule.Put:
 			rec.Bytes = e.source(in).Len()
 		case schedule.Combine:

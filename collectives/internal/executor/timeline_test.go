@@ -12,8 +12,8 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
-// recorder makes the recorder of a rank alone, and returns with it what reads the kinds of its records.
-func recorder(t *testing.T) (*trace.Recorder, func() ([]trace.Action, error)) {
+// recorder makes the recorder of a rank alone, and returns with it what reads its records.
+func recorder(t *testing.T) (*trace.Recorder, func() ([]trace.Record, error)) {
 	t.Helper()
 	file, err := trace.NewFile(1, trace.Slots(1))
 	if err != nil {
@@ -24,23 +24,20 @@ func recorder(t *testing.T) (*trace.Recorder, func() ([]trace.Action, error)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, func() ([]trace.Action, error) { return kindsIn(file) }
+	return r, func() ([]trace.Record, error) { return recordsIn(file) }
 }
 
-func kindsIn(file *os.File) (kinds []trace.Action, err error) {
+func recordsIn(file *os.File) ([]trace.Record, error) {
 	image, err := trace.Image(file, 0)
 	if err != nil {
 		return nil, err
 	}
 	log, err := trace.Parse(image)
-	for _, rec := range log.Records {
-		kinds = append(kinds, rec.Kind)
-	}
-	return kinds, err
+	return log.Records, err
 }
 
 // TestTimelineOfSmallRuns has a member whose recorder has had its fill of short calls: a run whose post is there
-// leaves no record, one that waits leaves the wait, and one with a fresh recorder its put.
+// leaves no record, one that waits in vain leaves the wait, for no post, and one with a fresh recorder its put.
 func TestTimelineOfSmallRuns(t *testing.T) {
 	full, ofFull := recorder(t)
 	later := full.Now() + int64(time.Hour)
@@ -85,9 +82,10 @@ func TestTimelineOfSmallRuns(t *testing.T) {
 			}
 			return fmt.Errorf("%s has no await", a.Name)
 		}
-		check := func(of func() ([]trace.Action, error), want trace.Action) error {
-			if kinds, err := of(); err != nil || len(kinds) == 0 != (want == trace.None) || len(kinds) > 0 && kinds[0] != want {
-				return fmt.Errorf("%v: %w; want %v first", kinds, err, want)
+		check := func(of func() ([]trace.Record, error), want trace.Action, notifications uint32) error {
+			all, err := of()
+			if err != nil || len(all) == 0 != (want == trace.None) || len(all) > 0 && (all[0].Kind != want || all[0].Count != notifications) {
+				return fmt.Errorf("%+v: %w; want %v of %d first", all, err, want, notifications)
 			}
 			return nil
 		}
@@ -100,7 +98,7 @@ func TestTimelineOfSmallRuns(t *testing.T) {
 		if _, _, kept := e.Recorded(); kept {
 			return fmt.Errorf("a short run is recorded by %s", a.Name)
 		}
-		if err := check(ofFull, trace.None); err != nil {
+		if err := check(ofFull, trace.None, 0); err != nil {
 			return err
 		}
 		full.Keep(0, later, trace.RunPrice) // the run is in rapid succession, whatever the time
@@ -109,7 +107,7 @@ func TestTimelineOfSmallRuns(t *testing.T) {
 		if err := e.Run(short, 1); err == nil {
 			return fmt.Errorf("the peer has not run")
 		}
-		if err := check(ofFull, trace.StepAwait); err != nil {
+		if err := check(ofFull, trace.StepAwait, 0); err != nil {
 			return err
 		}
 		if err := barrier(); err != nil {
@@ -122,6 +120,6 @@ func TestTimelineOfSmallRuns(t *testing.T) {
 		if err := e.Run(ctx, 2); err != nil {
 			return err
 		}
-		return check(ofFresh, trace.StepPut)
+		return check(ofFresh, trace.StepPut, 1)
 	})
 }

@@ -119,8 +119,8 @@ func (t *Timeline) joinRank(r *rankEvents, boxes map[mailbox]*posted) {
 		}
 		if by != nil {
 			t.links[w] = trigger{by: by, exact: true}
-		} else if by := boxes[mailbox{r.number, w.Segment, whole}].last(w, t.slack); by != nil && w.Count == 0 {
-			t.links[w] = trigger{by: by}
+		} else if by := boxes[mailbox{r.number, w.Segment, whole}].last(w, t.slack); by != nil && w.Count == 0 && w.Kind != trace.StepAwait && w.Kind != trace.StepAwaitCredit {
+			t.links[w] = trigger{by: by} // not of a step that has waited in vain
 		}
 	}
 }

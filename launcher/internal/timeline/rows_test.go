@@ -28,6 +28,11 @@ func (s *script) awaits(kind trace.Action, begin, end int64) *script {
 	return s
 }
 
+// step is a post of notification 5 of a rank with a value, or a wait for one.
+func (s *script) step(kind trace.Action, begin, end int64, to base.Rank, value uint32) *script {
+	return s.add(kind, begin, end, func(r *trace.Record) { r.Peer, r.Note, r.Count, r.Value = to, 5, 1, value })
+}
+
 // arrowsOf returns the arrows of a timeline: the ranks of both ends, and the notifications of the slices there.
 func arrowsOf(t *testing.T, tl *Timeline) (all [][4]float64) {
 	t.Helper()
@@ -84,6 +89,18 @@ func TestStepsOfRanksThatLeaveOut(t *testing.T) {
 		}
 		if got := len(arrowsOf(t, New(sources))); got != want {
 			t.Errorf("from %d on: %d arrows, want %d", begin, got, want)
+		}
+	}
+}
+
+// TestStepsInVain has a step that waited until it lost its patience, and again: the post ended the second wait, and is
+// none that the first one, which had no other either, has seen.
+func TestStepsInVain(t *testing.T) {
+	for _, kind := range []trace.Action{trace.StepAwait, trace.StepAwaitCredit} {
+		b := newScript().add(kind, 1, 40, nil).step(kind, 41, 80, 0, 9).named(trace.Program, 80, 140, "y")
+		tl := New(here(newScript().post(10, 11, 1, 3).step(trace.StepPut, 79, 90, 1, 9), b))
+		if d := cmp.Diff([][4]float64{{0, 1, 5, 5}}, arrowsOf(t, tl)); d != "" || len(tl.links) != 1 {
+			t.Errorf("%d links; arrows (-want +got):\n%s", len(tl.links), d)
 		}
 	}
 }
