@@ -171,8 +171,8 @@ func runAhead(ctx context.Context, p *gaspi.Proc, args []string) error {
 
 // TestTraceOfCredits has the senders of rooted operations, which may be up to 256 calls ahead, wait for credits. Those who
 // receive begin when gaspi-run says that the senders wait in their call, and for whom; senders begin when it says that
-// receivers wait. Then both wait for each other some times more: a rank that loses its core between a post and its look
-// at the clock records the post too late for an arrow. The arrows say who waited for whom.
+// receivers wait. Then both wait for each other some times more, since posts of short runs need not be recorded. The arrows
+// say who waited for whom.
 func TestTraceOfCredits(t *testing.T) {
 	for _, c := range []struct {
 		op      string

@@ -70,6 +70,7 @@ func (t *Timeline) join() {
 			}
 		}
 	}
+	t.recall()
 }
 
 // drop puts a post where it goes.
@@ -162,8 +163,8 @@ func (e *slice) numbers(by *slice) bool { return e.Kind.Step() && by.Begin >= e.
 const mostNotes = 1 << 12
 
 // take returns the post that a wait saw, and spends it with those before it: the last that began
-// before the wait ended, else the first that began soon after, as far as it was recorded late. It is
-// nil if there is none.
+// before the wait ended, else the first that began soon after, as far as it was recorded late, or the next one, if it
+// is of a step whose number says so. It is nil if there is none.
 func (p *posted) take(w *slice, slack int64) *slice {
 	if p == nil {
 		return nil
@@ -182,6 +183,10 @@ func (p *posted) take(w *slice, slack int64) *slice {
 			p.next += i + 1
 			return rest[i]
 		}
+	}
+	if before < len(rest) && rest[before].late(w, slack) {
+		p.next += before + 1
+		return rest[before]
 	}
 	return nil
 }

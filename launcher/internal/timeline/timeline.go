@@ -31,6 +31,7 @@ type rankEvents struct {
 	lanes   []*track
 	beside  []*slice // operations, which belong to no lane
 	first   int64    // when its first event began; MaxInt64 without any
+	since   int64    // from when on nothing was dropped; MinInt64 if nothing was
 	dropped uint64
 	skipped uint64
 	gaps    []gap // in which records were left out, by their end
@@ -53,6 +54,7 @@ type slice struct {
 	trace.Record
 	lane   *track
 	parent *slice // the one around it, or nil
+	read   int64  // the look at the clock for its begin
 
 	// row is the outermost of a row of waits, which were one wait for all of their posts; nil of that, and of others.
 	row *slice
@@ -82,15 +84,19 @@ const slackHere = 2000
 func newRank(number int, s RankLog) *rankEvents {
 	r := &rankEvents{number: number, host: s.Host, names: s.Log.Names, dropped: s.Log.Dropped, skipped: s.Log.Skipped}
 	byLane := map[uintptr][]*slice{}
+	r.since = math.MinInt64
 	before := int64(math.MinInt64) // the end of the record before
-	for _, rec := range s.Log.Records {
+	for i, rec := range s.Log.Records {
 		rec.Begin, rec.End = s.Clock.Here(rec.Begin), s.Clock.Here(rec.End)
+		if i == 0 && r.dropped > 0 {
+			r.since = rec.End
+		}
 		if rec.Skipped > 0 {
 			r.gaps = append(r.gaps, gap{before, rec.End})
 		}
 		before = rec.End
 		lane := byLane[rec.Lane]
-		switch e := (&slice{Record: rec}); {
+		switch e := (&slice{Record: rec, read: rec.Begin}); {
 		case rec.Kind == trace.Operation:
 			r.beside = append(r.beside, e)
 		case len(lane) > 0 && e.sameWait(lane[len(lane)-1]):
@@ -232,6 +238,7 @@ type piece struct {
 
 // cut finds the pieces of a lane.
 func (l *track) cut() {
+	l.joins, l.pieces = nil, nil
 	at := l.events[0].Begin
 	var around []*slice
 	add := func(to int64, in *slice) {
