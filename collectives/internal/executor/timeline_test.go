@@ -38,12 +38,14 @@ func recordsIn(file *os.File) ([]trace.Record, error) {
 
 // TestTimelineOfSmallRuns has a member whose recorder has had its fill of short calls: a run whose post is there
 // leaves no record, one that waits in vain leaves the wait, for no post, and one with a fresh recorder its put.
+// A wait that has ended well is for its post.
 func TestTimelineOfSmallRuns(t *testing.T) {
 	full, ofFull := recorder(t)
 	later := full.Now() + int64(time.Hour)
 	for full.Keep(0, later, trace.RunPrice) {
 	}
 	fresh, ofFresh := recorder(t)
+	last, ofLast := recorder(t)
 	call := schedule.Call{Op: schedule.AllReduce, Size: 2, Count: 1, Line: 8, Nodes: make([]int, 2)}
 	a := algorithms.For(schedule.AllReduce)[0]
 	onMembers(t, 2, func(ctx context.Context, m *Member, barrier func() error) error {
@@ -120,6 +122,16 @@ func TestTimelineOfSmallRuns(t *testing.T) {
 		if err := e.Run(ctx, 2); err != nil {
 			return err
 		}
-		return check(ofFresh, trace.StepPut, 1)
+		if err := check(ofFresh, trace.StepPut, 1); err != nil {
+			return err
+		}
+		m.Timeline = last
+		e.stretch.ended = 1 // long ago
+		for i := range x.lanes[0] {
+			if x.lanes[0][i].kind == schedule.Await {
+				e.record(x.lanes[0][i:i+1], true)
+			}
+		}
+		return check(ofLast, trace.StepAwait, 1)
 	})
 }
