@@ -48,17 +48,18 @@ func scanLinear(b *schedule.Builder, c *schedule.Call) {
 }
 
 // scanLinearFormula is the hops with a fold in each. A rank gives the next vector when its last
-// was read.
+// was read. Only an exclusive one copies what has arrived.
 func scanLinearFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	hop := chainHop(s, c)
 	hop.Fold = price.Local{Elements: n, Sources: 2, Scratch: 1}
+	hop.Credits, hop.Turns = 1, 2 // a rank waits until its vector was read, too
 	one := oneHop(hop, n)
 	one.Fold = hop.Fold
-	own := work(price.Local{Elements: n, Sources: 1})
-	scratch := n
+	copied, scratch := 0.0, n
 	if c.Op == schedule.ExScan {
-		scratch = 2 * n
+		copied, scratch = n, 2*n
 	}
+	own := work(price.Local{Elements: copied, Sources: 1})
 	return price.Profile{Stages: []price.Stage{hop, own}, Again: []price.Stage{one, only(price.Leaving, one), oneHop(hop, 0)}, Scratch: scratch}
 }

@@ -38,8 +38,11 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	if p.Again != nil {
 		period, _ = e.total(p.Again)
 		shared := use.most()
-		if p.Between {
+		switch {
+		case p.Between:
 			shared = e.between(p.Stages, first, use)
+		case w.Count <= 1:
+			shared = p.later(first, use)
 		}
 		period = max(period, shared)
 	}
@@ -114,6 +117,16 @@ func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 	return max(seconds+queue, use.ports, use.memory, use.cores), use
 }
 
+// later is how much longer two runs take than one because of what a rank does and what ranks share. The second run
+// has the memory that the first leaves idle, and the cores if it is a chain, of which one rank works at a time.
+func (p *Profile) later(first float64, use usage) float64 {
+	cores := use.cores
+	if slices.ContainsFunc(p.Stages, func(g Stage) bool { return g.Share > 0 }) {
+		cores = 2*cores - first
+	}
+	return max(use.rank, use.ports, cores, 2*use.memory-first)
+}
+
 // between is how much longer two runs take than one, of which the second goes on while a stage of the first waits
 // for messages. A stage takes in those of the second behind those of the first, with no latency in between. A
 // rank folds and sends in the order of runs, so that one that sends in a stage has folded what came in the
@@ -168,7 +181,7 @@ func (e *estimator) stage(g *Stage) (seconds, queue float64, use usage) {
 		t = 0
 	case g.Only != Both && !e.shared:
 	case g.Share > 0:
-		t += e.turns(&c, 1)
+		t += e.turns(&c, or(c.Turns, 1))
 		return float64(t * c.times), 0, c.use.times(c.times * c.share)
 	default:
 		queue = c.lanes * (c.use.ports - c.own)
@@ -265,10 +278,10 @@ func (e *estimator) occupy(c *stageCost) {
 	c.use.memory = per(c.pairs*(float64(c.folding*c.traffic)+float64(c.Peers*sent)), e.m.Memory)
 	together := c.pairs
 	switch {
-	case e.shared:
-		together = min(c.pairs, float64(e.m.Cores))
 	case c.Share > 0:
 		together = 1
+	case e.shared:
+		together = min(c.pairs, float64(e.m.Cores))
 	}
 	c.local = max(c.local, per(max(1, float64(together*c.folding))*c.traffic, e.m.Memory)-(c.use.ports-c.own)) // who queues for ports folds later
 	c.near = max(c.near, per(together*sent, e.m.Memory))
