@@ -61,19 +61,27 @@ func (t binomial) scatters(rank, number int) bool {
 }
 
 // broadcastScatterAllGatherFormula is the levels of the tree and the steps of the ring by which the mean rank gets the
-// chunks that did not come down the tree. The root sends in all steps.
+// chunks that did not come down the tree. The root sends in all steps. It begins again when its farthest child has the
+// last chunk: all come from the root, one behind the other, and hop as far.
 func broadcastScatterAllGatherFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	tree := binomial{size: c.Size}
 	chunks := func(distance int) float64 { return float64(min(distance, c.Size-distance)) }
-	stages := tree.treeStages(s, false, 1, func(distance int) float64 { return n * chunks(distance) / p }, noFold)
-	stages = slices.Insert(stages, 0, oneHop(stages[0], 0))
-	scattered := 0.0 // chunks
+	levels := tree.treeStages(s, false, 1, func(distance int) float64 { return n * chunks(distance) / p }, noFold)
+	credit, scattered := oneHop(levels[0], 0), 0.0 // chunks
 	for k := range tree.stages() {
 		scattered += float64(tree.edges(k)) * chunks(1<<k)
 	}
-	ring := price.Stage{Times: p - 1 - scattered/p, Route: s.Ring(1), Peers: 1, Elements: n / p}
-	root := ring
-	root.Times, root.Only, root.Pairs, root.Turns, root.Elsewhere = scattered/p, price.Leaving, 1, -1, true
-	return price.Profile{Stages: append(stages, ring, root)}
+	ring := func(times float64) price.Stage {
+		return price.Stage{Times: times, Route: s.Ring(1), Peers: 1, Elements: n / p}
+	}
+	root := only(price.Leaving, ring(scattered/p))
+	root.Pairs, root.Turns, root.OneWay, root.Busy = 1, -1, true, price.Leaving
+	again := []price.Stage{credit}
+	for _, g := range levels {
+		again = append(again, only(price.Leaving, g))
+	}
+	farthest := float64(int(1) << (tree.stages() - 1))
+	again = append(again, ring(farthest), only(price.Leaving, ring(p-1-farthest)))
+	return price.Profile{Stages: append(slices.Insert(levels, 0, credit), ring(p-1-scattered/p), root), Again: again}
 }
