@@ -53,7 +53,7 @@ func broadcastEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	for reach := 1; reach < c.Size; reach *= radix {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
 		route, onPath := s.Tree(price.Highest, radix, len(stages)-1)
-		route.Out = route.Part * float64(min(reach, s.Most))
+		route.Out, route.Spare = route.Out/children, route.Spare/children
 		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(float64(reach)), Busy: price.Leaving,
 			Peers: children, From: 1, Elements: n, Turns: 0.6, // who comes late finds the vector there

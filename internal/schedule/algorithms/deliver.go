@@ -37,7 +37,7 @@ func toOne(s *price.Topology, p, n float64) price.Stage {
 // oneHop is a message of n elements along the route of a stage.
 func oneHop(g price.Stage, n float64) price.Stage {
 	route := g.Route
-	route.Far, route.Out = max(route.Far, route.Most), min(route.Out, 1)
+	route.Far, route.Out, route.Spare = max(route.Far, route.Most), min(route.Out, 1), 0
 	return price.Stage{Route: route, OneWay: true, Pairs: 1, Peers: 1, Elements: n}
 }
 

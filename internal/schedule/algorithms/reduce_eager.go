@@ -75,7 +75,6 @@ func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
 		senders := float64(c.Size) / float64(reach) * (children / (children + 1))
 		route, onPath := s.Tree(price.Lowest, radix, len(stages)-1)
-		route.Out = route.Part * max(1, senders*float64(s.Most)/float64(c.Size))
 		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(senders), Busy: price.Arrival,
 			Peers: 1, From: children, Elements: n, Returns: children, Turns: 0.5 + 1/(children+1), // every second run finds what it needs there

@@ -199,6 +199,7 @@ func (e *estimator) stage(g *Stage) (seconds, queue float64, use usage) {
 			t = 0
 		}
 	}
+	c.use.ports -= float64(c.Route.Spare*c.Peers) * c.wire / float64(max(e.m.Ports, 1))
 	return float64(t * c.times), queue, c.use.times(c.times * c.lanes * c.share)
 }
 

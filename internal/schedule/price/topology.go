@@ -29,6 +29,8 @@ type Route struct {
 	Part float64 // the same of all messages,
 	Most float64 // and of those of the rank that sends most of them
 	Out  float64 // messages that leave a node when each sender sends one, of the node that sends most
+	// Spare is how many of those do not leave, or reach, the node whose ports have most to do in all stages together.
+	Spare float64
 }
 
 // NewTopology returns the topology of calls of size ranks, with the node and the host of each. Nil
@@ -151,7 +153,7 @@ func (s *Topology) Group(distance, values, extra int) Route {
 	var route Route
 	if far > 0 {
 		part := float64(far) / float64(pairs)
-		route = Route{1, part, float64(most) / float64(values-1), float64(s.Most) * part}
+		route = Route{Far: 1, Part: part, Most: float64(most) / float64(values-1), Out: float64(s.Most) * part}
 	}
 	s.routes[at] = route
 	return route
@@ -191,7 +193,7 @@ func (s *Topology) Halves(before int) Route {
 	var route Route
 	if far > 0 {
 		part := float64(far) / float64(pairs)
-		route = Route{1, part, 1, float64(s.Most) * part}
+		route = Route{Far: 1, Part: part, Most: 1, Out: float64(s.Most) * part}
 	}
 	s.routes[at] = route
 	return route
@@ -209,7 +211,7 @@ func (s *Topology) Star() Route {
 		return Route{}
 	}
 	part := float64(s.Ranks-s.Most) / float64(s.Ranks-1)
-	return Route{1, part, part, part}
+	return Route{Far: 1, Part: part, Most: part, Out: part}
 }
 
 // Everybody is the route of ranks that each send to all others.
@@ -218,94 +220,7 @@ func (s *Topology) Everybody() Route {
 		return Route{}
 	}
 	part := float64(s.Ranks-s.Most) / float64(s.Ranks-1)
-	return Route{1, part, part, float64(s.Most) * part}
-}
-
-// A Digit says which digit of a rank's number its parent in a tree from rank 0 on lacks.
-type Digit uint8
-
-// The digits that trees lack: the lowest that is not 0, or the highest.
-const (
-	Lowest Digit = iota
-	Highest
-)
-
-// Tree is the route of level k of a tree from rank 0 on, whose edges are the digits k of numbers to base radix,
-// and whether the longest path has an edge there. A rank's parent lacks that digit.
-func (s *Topology) Tree(without Digit, radix, k int) (route Route, onPath bool) {
-	t := s.tree(without, radix)
-	l := &t.levels[k]
-	if l.far > 0 {
-		route = Route{Far: 1, Part: float64(l.far) / float64(l.edges), Most: 1, Out: 1}
-	}
-	r := t.deepest // ranks of its path have digits of it, and zeros
-	if without == Lowest {
-		r -= r % l.weight
-	} else {
-		r %= l.weight * radix
-	}
-	digit := r / l.weight % radix
-	if digit == 0 {
-		return route, false
-	}
-	if s.node[r] == s.node[r-digit*l.weight] {
-		route.Far = 0
-	}
-	return route, true
-}
-
-// A treeKey is a tree.
-type treeKey struct {
-	without Digit
-	radix   int
-}
-
-// A rankTree is its levels and the rank at the end of its longest path.
-type rankTree struct {
-	levels  []level
-	deepest int
-}
-
-// A level is the edges of a level of a tree, and how many of them are between nodes.
-type level struct{ weight, edges, far int }
-
-// tree returns a tree, which is looked at once. The longest path is of those with the most edges between nodes
-// the one with the most edges.
-func (s *Topology) tree(without Digit, radix int) *rankTree {
-	key := treeKey{without, radix}
-	if t, ok := s.trees[key]; ok {
-		return t
-	}
-	t := &rankTree{}
-	for weight := 1; weight < s.Ranks || weight == 1; weight *= radix {
-		t.levels = append(t.levels, level{weight: weight})
-	}
-	far := make([]uint8, s.Ranks) // edges between nodes on the way to a rank
-	count := make([]uint8, s.Ranks)
-	most := -1
-	for r, top := 1, 0; r < s.Ranks; r++ {
-		if top+1 < len(t.levels) && r >= t.levels[top+1].weight {
-			top++
-		}
-		k := top
-		if without == Lowest {
-			for k = 0; r/t.levels[k].weight%radix == 0; k++ {
-			}
-		}
-		l := &t.levels[k]
-		up := r - r/l.weight%radix*l.weight
-		l.edges++
-		far[r], count[r] = far[up], count[up]+1
-		if s.node[r] != s.node[up] {
-			l.far++
-			far[r]++
-		}
-		if length := int(far[r])<<8 + int(count[r]); length > most {
-			most, t.deepest = length, r
-		}
-	}
-	s.trees[key] = t
-	return t
+	return Route{Far: 1, Part: part, Most: part, Out: float64(s.Most) * part}
 }
 
 // OnHost is how many of count ranks, spread over all, are on a host.
