@@ -106,13 +106,20 @@ func (u usage) plus(v usage) usage {
 	return usage{u.rank + v.rank, u.cores + v.cores, u.ports + v.ports, u.memory + v.memory}
 }
 
-// total is how long stages take one after the other, and what they occupy. Ranks that queue for
-// the ports of their node do so once: then they come there one behind the other.
+// total is how long stages take one after the other, and what they occupy. Ranks that queue for the ports of their
+// node do so once, and come there one behind the other then. Where all send in each stage, the ports go on with the
+// first of the next stage when they have done with the last of this.
 func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
-	queue := 0.0
+	first, ports, queue := 0.0, 0.0, 0.0 // when the first comes to a stage, and when the ports have done
 	for i := range stages {
 		t, q, u := e.stage(&stages[i])
-		seconds, queue, use = seconds+t, max(queue, q), use.plus(u)
+		if stages[i].OneWay {
+			queue = max(queue, q)
+		} else if u.ports > 0 {
+			ports = max(ports, first)
+			seconds, ports = max(seconds, ports+q), ports+u.ports
+		}
+		seconds, first, use = seconds+t, first+t, use.plus(u)
 	}
 	return max(seconds+queue, use.ports, use.memory, use.cores), use
 }
@@ -184,8 +191,9 @@ func (e *estimator) stage(g *Stage) (seconds, queue float64, use usage) {
 		t += e.turns(&c, or(c.Turns, 1))
 		return float64(t * c.times), 0, c.use.times(c.times * c.share)
 	default:
-		queue = c.lanes * (c.use.ports - c.own)
+		chain := t
 		t = max(t, c.lanes*c.use.memory)
+		queue = max(0, c.lanes*(c.use.ports-c.own)-(t-chain)) // who waits for memory queues meanwhile
 		if c.times > 1 {
 			t = max(t, c.lanes*c.use.ports)
 		}
