@@ -127,49 +127,22 @@ func (s *Topology) Ring(distance int) Route {
 // values and that weight, and each send to all others. A rank that waits for all of a group waits
 // for those of other nodes. Of so many extra ranks at the beginning, every second has no number.
 func (s *Topology) Group(distance, values, extra int) Route {
-	if s.Nodes == 1 || values < 2 {
-		return Route{}
-	}
-	at := routeKey{distance, values, extra}
-	if r, ok := s.routes[at]; ok {
-		return r
-	}
-	pairs, far, most := 0, 0, 0
-	node := func(number int) int32 { return s.node[min(2*number+1, number+extra)] }
+	rank := func(number int) int { return min(2*number+1, number+extra) }
 	numbers := s.Ranks - extra
-	for k := range min(numbers, groupSamples) {
-		n := k * numbers / min(numbers, groupSamples)
-		digit, before := n/distance%values, far
-		for d := 1; d < values; d++ {
-			if to := n + ((digit+d)%values-digit)*distance; to < numbers {
-				pairs++
-				if node(to) != node(n) {
-					far++
-				}
-			}
+	return s.counted(routeKey{distance, values, extra}, numbers, values-1, func(n, d int) (from, to int) {
+		digit := n / distance % values
+		if to = n + ((digit+d)%values-digit)*distance; to >= numbers {
+			to = n
 		}
-		most = max(most, far-before)
-	}
-	var route Route
-	if far > 0 {
-		part := float64(far) / float64(pairs)
-		route = Route{Far: 1, Part: part, Most: float64(most) / float64(values-1), Out: float64(s.Most) * part}
-	}
-	s.routes[at] = route
-	return route
+		return rank(n), rank(to)
+	})
 }
 
 // Halves is the route of ranks that are cut into a lower and an upper half, of which the lower one has a rank more if
 // their number is odd, and so are those halves, so often as said before: each sends to its partner in the other half,
 // and the rank that has none to the last one of that.
 func (s *Topology) Halves(before int) Route {
-	at := routeKey{before, halves, 0}
-	if r, ok := s.routes[at]; ok || s.Nodes == 1 {
-		return r
-	}
-	pairs, far := 0, 0
-	for k := range min(s.Ranks, groupSamples) {
-		me := k * s.Ranks / min(s.Ranks, groupSamples)
+	return s.counted(routeKey{before, halves, 0}, s.Ranks, 1, func(me, _ int) (from, to int) {
 		lo, hi := 0, s.Ranks
 		for range before {
 			if mid := hi - (hi-lo)/2; me < mid {
@@ -178,32 +151,67 @@ func (s *Topology) Halves(before int) Route {
 				lo = mid
 			}
 		}
-		if hi-lo < 2 {
-			continue
-		}
 		lower := hi - (hi-lo)/2 - lo
-		to := me - lower
-		if me < lo+lower {
-			to = min(me+lower, hi-1)
+		switch {
+		case hi-lo < 2:
+			return me, me
+		case me < lo+lower:
+			return me, min(me+lower, hi-1)
 		}
-		if pairs++; s.node[to] != s.node[me] {
-			far++
-		}
-	}
-	var route Route
-	if far > 0 {
-		part := float64(far) / float64(pairs)
-		route = Route{Far: 1, Part: part, Most: 1, Out: float64(s.Most) * part}
-	}
-	s.routes[at] = route
-	return route
+		return me, me - lower
+	})
 }
 
 // halves stands for Halves in a routeKey.
 const halves = -1
 
-// groupSamples is how many ranks Group and Halves look at.
-const groupSamples = 64
+// counted is the route of so many messages of each of n senders, to the sender itself if there is none. If that are
+// many, a sample of senders is looked at, and the largest node sends as much as its ranks are of all.
+func (s *Topology) counted(at routeKey, n, each int, message func(sender, i int) (from, to int)) Route {
+	if s.Nodes == 1 || each < 1 {
+		return Route{}
+	}
+	if r, ok := s.routes[at]; ok {
+		return r
+	}
+	clear(s.counts)
+	looked := n
+	if n*each > countedMessages {
+		looked = min(n, countedSenders)
+	}
+	all, far, most, out := 0, 0, 0, int32(0)
+	for k := range looked {
+		before := far
+		for i := range each {
+			from, to := message(k*n/looked, i+1)
+			if to == from {
+				continue
+			}
+			if all++; s.node[from] != s.node[to] {
+				far++
+				s.counts[s.node[from]]++
+				out = max(out, s.counts[s.node[from]])
+			}
+		}
+		most = max(most, far-before)
+	}
+	var route Route
+	if far > 0 {
+		part := float64(far) / float64(all)
+		route = Route{Far: 1, Part: part, Most: float64(most) / float64(each), Out: float64(out) / float64(each)}
+		if looked < n {
+			route.Out = float64(s.Most) * part
+		}
+	}
+	s.routes[at] = route
+	return route
+}
+
+// countedMessages is how many messages are all counted, and countedSenders how many senders are looked at if there are more.
+const (
+	countedMessages = 1 << 10
+	countedSenders  = 1 << 6
+)
 
 // Star is the route of messages between one rank and all others.
 func (s *Topology) Star() Route {
