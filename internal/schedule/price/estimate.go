@@ -3,8 +3,6 @@ package price
 import (
 	"math"
 	"slices"
-
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
 // Segments are how a call is cut, and what of it decides what fits the caches.
@@ -34,18 +32,7 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		copies, _, _ := e.stage(p.Before)
 		use.ports += copies
 	}
-	period := first
-	if p.Again != nil {
-		period, _ = e.total(p.Again)
-		shared := use.most()
-		switch {
-		case p.Between:
-			shared = e.between(p.Stages, first, use)
-		case w.Count <= 1:
-			shared = p.later(first, use)
-		}
-		period = max(period, shared)
-	}
+	period := e.period(&p, w, first, use)
 	switch step := max(use.most(), period/w.AtOnce); {
 	case w.Count <= 1:
 	case p.Again == nil:
@@ -55,17 +42,6 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		first, period = first+float64((w.Count-1)*step), max(w.Count*step, period)
 	}
 	return m.Call + (first+period)/2
-}
-
-// Memory returns the bytes that a rank holds beside its vectors.
-func (p *Profile) Memory(s *Topology, w Segments) float64 {
-	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count) + float64(float64(p.depth(s, w).Copies)*p.Eager)
-	return own * w.Element
-}
-
-// depth returns how many copies of eager memory there are.
-func (p *Profile) depth(s *Topology, w Segments) schedule.Depth {
-	return schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
 }
 
 // returned is the stages with the credits of the mean of two runs.
@@ -122,6 +98,28 @@ func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 		seconds, first, use = seconds+t, first+t, use.plus(u)
 	}
 	return max(seconds+queue, use.ports, use.memory, use.cores), use
+}
+
+// period is how much longer two runs take than one.
+func (e *estimator) period(p *Profile, w Segments, first float64, use usage) float64 {
+	if p.Again == nil {
+		if p.Before == nil || p.Before.Busy != Neither || e.shared {
+			return first
+		}
+		own := *p.Before // the root's copy; others copy while it is about the run before
+		own.Pairs = 1
+		all, _, _ := e.stage(p.Before)
+		one, _, _ := e.stage(&own)
+		return max(first-all+one, p.later(first, use))
+	}
+	seconds, _ := e.total(p.Again)
+	switch {
+	case p.Between:
+		return max(seconds, e.between(p.Stages, first, use))
+	case w.Count > 1:
+		return max(seconds, use.most())
+	}
+	return max(seconds, p.later(first, use))
 }
 
 // later is how much longer two runs take than one because of what a rank does and what ranks share. The second run

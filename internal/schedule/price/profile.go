@@ -104,3 +104,14 @@ func (p Profile) Steps() float64 {
 	}
 	return steps
 }
+
+// Memory returns the bytes that a rank holds beside its vectors.
+func (p *Profile) Memory(s *Topology, w Segments) float64 {
+	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count) + float64(float64(p.depth(s, w).Copies)*p.Eager)
+	return own * w.Element
+}
+
+// depth returns how many copies of eager memory there are.
+func (p *Profile) depth(s *Topology, w Segments) schedule.Depth {
+	return schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
+}
