@@ -32,6 +32,9 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		copies, _, _ := e.stage(p.Before)
 		use.ports += copies
 	}
+	if w.AtOnce > 1 && w.Count > 1 && s.Most == 1 {
+		use.ports += e.idle(&p, w)
+	}
 	period := e.period(&p, w, first, use)
 	switch step := max(use.most(), period/w.AtOnce); {
 	case w.Count <= 1:
@@ -42,21 +45,6 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		first, period = first+float64((w.Count-1)*step), max(w.Count*step, period)
 	}
 	return m.Call + (first+period)/2
-}
-
-// returned is the stages with the credits of the mean of two runs.
-func (p *Profile) returned(s *Topology, w Segments) []Stage {
-	part := 0.0
-	for run, depth := 0, p.depth(s, w); run < 2; run++ {
-		if depth.Credits(run) {
-			part += 0.5
-		}
-	}
-	stages := slices.Clone(p.Stages)
-	for i := range stages {
-		stages[i].Credits += float64(part * stages[i].Returns)
-	}
-	return stages
 }
 
 // An estimator is what all stages of a call have in common.
@@ -98,6 +86,21 @@ func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 		seconds, first, use = seconds+t, first+t, use.plus(u)
 	}
 	return max(seconds+queue, use.ports, use.memory, use.cores), use
+}
+
+// idle is how long the ports of a node of one rank idle in each segment: a rank that copies sends nothing, while they
+// do what they have of the other segments, a message of each that began a latency before.
+func (e *estimator) idle(p *Profile, w Segments) float64 {
+	copies, message := 0.0, 0.0
+	for i := range p.Stages {
+		g := &p.Stages[i]
+		t, _, u := e.stage(g)
+		if g.Peers == 0 {
+			copies += t
+		}
+		message = max(message, u.ports/or(g.Times, 1))
+	}
+	return max(0, copies-max(0, float64((w.AtOnce-1)*message)-e.m.Network.Latency))
 }
 
 // period is how much longer two runs take than one.

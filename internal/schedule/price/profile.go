@@ -1,6 +1,10 @@
 package price
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+)
 
 // A Formula returns what an algorithm does for a call, stage by stage, in O(log P) time:
 // Estimate makes seconds of it.
@@ -114,4 +118,19 @@ func (p *Profile) Memory(s *Topology, w Segments) float64 {
 // depth returns how many copies of eager memory there are.
 func (p *Profile) depth(s *Topology, w Segments) schedule.Depth {
 	return schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
+}
+
+// returned is the stages with the credits of the mean of two runs.
+func (p *Profile) returned(s *Topology, w Segments) []Stage {
+	part := 0.0
+	for run, depth := 0, p.depth(s, w); run < 2; run++ {
+		if depth.Credits(run) {
+			part += 0.5
+		}
+	}
+	stages := slices.Clone(p.Stages)
+	for i := range stages {
+		stages[i].Credits += float64(part * stages[i].Returns)
+	}
+	return stages
 }
