@@ -45,7 +45,7 @@ func allGatherDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile
 	credit := price.Stage{Route: s.Ring(1), Peers: steps, From: 1, Turns: 1 / steps}
 	stages := append([]price.Stage{credit}, growingStages(s, c.Size, 2, n, false)...)
 	for i := range stages[1:] {
-		stages[1+i].Turns = pairTurns
+		stages[1+i].Turns = exchangeTurns(1)
 	}
 	around := price.Stage{Route: s.Ring(1), Peers: 1, Elements: n, Apart: true, Only: price.Leaving, Turns: -1, Times: (steps - 1) / 2}
 	return price.Profile{Stages: append(stages, around, ownCopy(c, n))}

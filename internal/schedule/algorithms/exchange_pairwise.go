@@ -56,6 +56,6 @@ func exchangePairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile 
 	return p
 }
 
-// pairTurns is how often a rank gives its core away where it exchanges something with another one: of two, the
-// second finds there what it waits for.
-const pairTurns = 0.7
+// exchangeTurns is how often a rank gives its core away where it exchanges something with so many others: one that comes
+// behind all of them, mostly, finds there what it waits for.
+func exchangeTurns(peers float64) float64 { return 1 - 0.6/(peers+1) }

@@ -128,7 +128,7 @@ func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Prof
 		half := n * float64(group-group/2)
 		from := float64(1 + group%2)
 		p.Stages = append(p.Stages, price.Stage{
-			Route: s.Halves(level), Peers: 1, From: from, Elements: half, Apart: true, Turns: pairTurns,
+			Route: s.Halves(level), Peers: 1, From: from, Elements: half, Apart: true, Turns: exchangeTurns(1),
 			Fold: price.Local{Elements: n * float64(group/2), Sources: from + 1, Flip: from + 1},
 		})
 		if p.Flip += half; c.Size%(2<<level) != 0 { // some group is odd
