@@ -162,8 +162,28 @@ func (s *Topology) Halves(before int) Route {
 	})
 }
 
-// halves stands for Halves in a routeKey.
-const halves = -1
+// halves and oneRound stand for Halves and Rounds in a routeKey.
+const (
+	halves   = -1
+	oneRound = -2
+)
+
+// Rounds is the route of each round of an exchange, in which each rank sends to one other: other nodes send most in
+// other rounds. A sample of many rounds is looked at.
+func (s *Topology) Rounds(rounds int, to func(rank, round int) int) Route {
+	route := s.Everybody()
+	route.Far = route.Part
+	if s.Nodes == 1 || s.even {
+		return route
+	}
+	out, looked := 0.0, min(rounds, countedSenders)
+	for k := range looked {
+		round := 1 + k*rounds/looked
+		out += s.counted(routeKey{round, oneRound, 0}, s.Ranks, 1, func(r, _ int) (int, int) { return r, to(r, round) }).Out
+	}
+	route.Out = out / float64(looked)
+	return route
+}
 
 // counted is the route of so many messages of each of n senders, to the sender itself if there is none. If that are
 // many, a sample of senders is looked at, and the largest node sends as much as its ranks are of all.
