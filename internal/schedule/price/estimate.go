@@ -1,9 +1,6 @@
 package price
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Segments are how a call is cut, and what of it decides what fits the caches.
 type Segments struct {
@@ -39,7 +36,11 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	switch step := max(use.most(), period/w.AtOnce); {
 	case w.Count <= 1:
 	case p.Again == nil:
-		first = max(first+float64((w.Count-1)*use.most()), w.Count/w.AtOnce*first)
+		each := first
+		if w.AtOnce == 1 { // the first rank of a node sends of the next segment while others copy
+			each -= e.early(p.Stages)
+		}
+		first = max(first+float64((w.Count-1)*use.most()), first+float64((w.Count/w.AtOnce-1)*each))
 		period = first
 	default:
 		first, period = first+float64((w.Count-1)*step), max(w.Count*step, period)
@@ -86,74 +87,6 @@ func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 		seconds, first, use = seconds+t, first+t, use.plus(u)
 	}
 	return max(seconds+queue, use.ports, use.memory, use.cores), use
-}
-
-// idle is how long the ports of a node of one rank idle in each segment: a rank that copies sends nothing, while they
-// do what they have of the other segments, a message of each that began a latency before.
-func (e *estimator) idle(p *Profile, w Segments) float64 {
-	copies, message := 0.0, 0.0
-	for i := range p.Stages {
-		g := &p.Stages[i]
-		t, _, u := e.stage(g)
-		if g.Peers == 0 {
-			copies += t
-		}
-		message = max(message, u.ports/or(g.Times, 1))
-	}
-	return max(0, copies-max(0, float64((w.AtOnce-1)*message)-e.m.Network.Latency))
-}
-
-// period is how much longer two runs take than one.
-func (e *estimator) period(p *Profile, w Segments, first float64, use usage) float64 {
-	if p.Again == nil {
-		if p.Before == nil || p.Before.Busy != Neither || e.shared {
-			return first
-		}
-		own := *p.Before // the root's copy; others copy while it is about the run before
-		own.Pairs = 1
-		all, _, _ := e.stage(p.Before)
-		one, _, _ := e.stage(&own)
-		return max(first-all+one, p.later(first, use))
-	}
-	seconds, _ := e.total(p.Again)
-	switch {
-	case p.Between:
-		return max(seconds, e.between(p.Stages, first, use))
-	case w.Count > 1:
-		return max(seconds, use.most())
-	}
-	return max(seconds, p.later(first, use))
-}
-
-// later is how much longer two runs take than one because of what a rank does and what ranks share. The second run
-// has the memory that the first leaves idle, and the cores if it is a chain, of which one rank works at a time.
-func (p *Profile) later(first float64, use usage) float64 {
-	cores := use.cores
-	if slices.ContainsFunc(p.Stages, func(g Stage) bool { return g.Share > 0 }) {
-		cores = 2*cores - first
-	}
-	return max(use.rank, use.ports, cores, 2*use.memory-first)
-}
-
-// between is how much longer two runs take than one, of which the second goes on while a stage of the first waits
-// for messages. A stage takes in those of the second behind those of the first, with no latency in between. A
-// rank folds and sends in the order of runs, so that one that sends in a stage has folded what came in the
-// stages before. And both runs together occupy what ranks share.
-func (e *estimator) between(stages []Stage, first float64, use usage) float64 {
-	later, folded := 2*max(use.cores, use.ports, use.memory)-first, 0.0
-	for i := range stages {
-		_, _, u := e.stage(&stages[i])
-		later = max(later, u.most(), folded+e.sending(&stages[i]))
-		folded += u.rank
-	}
-	return max(later, folded)
-}
-
-// sending is how long a rank is about the messages of a stage until their sources are free.
-func (e *estimator) sending(g *Stage) float64 {
-	c := e.cost(g)
-	c.far = max(c.far, e.m.Network.Put+c.wire)
-	return float64(c.sends(g.Route.Most))
 }
 
 // A stageCost is what estimating a stage takes: seconds, if nothing else is said.

@@ -1,0 +1,87 @@
+package price
+
+import "slices"
+
+// early is how long before the last rank of a node the first one has copied all that is copied between the messages
+// of two segments.
+func (e *estimator) early(stages []Stage) float64 {
+	early := 0.0
+	for _, g := range stages {
+		if g.Peers == 0 && g.Pairs == 0 && e.s.Nodes > 1 && !e.shared {
+			early += e.ahead(g)
+		}
+	}
+	return early
+}
+
+// ahead is how much less local work takes one rank alone, which has all of the memory, than all of a host.
+func (e *estimator) ahead(g Stage) float64 {
+	all, _, _ := e.stage(&g)
+	g.Pairs = 1
+	one, _, _ := e.stage(&g)
+	return all - one
+}
+
+// idle is how long the ports of a node of one rank idle in each segment: a rank that copies sends nothing, while they
+// do what they have of the other segments, a message of each that began a latency before.
+func (e *estimator) idle(p *Profile, w Segments) float64 {
+	copies, message := 0.0, 0.0
+	for i := range p.Stages {
+		g := &p.Stages[i]
+		t, _, u := e.stage(g)
+		if g.Peers == 0 {
+			copies += t
+		}
+		message = max(message, u.ports/or(g.Times, 1))
+	}
+	return max(0, copies-max(0, float64((w.AtOnce-1)*message)-e.m.Network.Latency))
+}
+
+// period is how much longer two runs take than one.
+func (e *estimator) period(p *Profile, w Segments, first float64, use usage) float64 {
+	if p.Again == nil {
+		if p.Before == nil || p.Before.Busy != Neither || e.shared {
+			return first
+		}
+		return max(first-e.ahead(*p.Before), p.later(first, use)) // others copy while the root is about the run before
+	}
+	seconds, _ := e.total(p.Again)
+	switch {
+	case p.Between:
+		return max(seconds, e.between(p.Stages, first, use))
+	case w.Count > 1:
+		return max(seconds, use.most())
+	}
+	return max(seconds, p.later(first, use))
+}
+
+// later is how much longer two runs take than one because of what a rank does and what ranks share. The second run
+// has the memory that the first leaves idle, and the cores if it is a chain, of which one rank works at a time.
+func (p *Profile) later(first float64, use usage) float64 {
+	cores := use.cores
+	if slices.ContainsFunc(p.Stages, func(g Stage) bool { return g.Share > 0 }) {
+		cores = 2*cores - first
+	}
+	return max(use.rank, use.ports, cores, 2*use.memory-first)
+}
+
+// between is how much longer two runs take than one, of which the second goes on while a stage of the first waits
+// for messages. A stage takes in those of the second behind those of the first, with no latency in between. A
+// rank folds and sends in the order of runs, so that one that sends in a stage has folded what came in the
+// stages before. And both runs together occupy what ranks share.
+func (e *estimator) between(stages []Stage, first float64, use usage) float64 {
+	later, folded := 2*max(use.cores, use.ports, use.memory)-first, 0.0
+	for i := range stages {
+		_, _, u := e.stage(&stages[i])
+		later = max(later, u.most(), folded+e.sending(&stages[i]))
+		folded += u.rank
+	}
+	return max(later, folded)
+}
+
+// sending is how long a rank is about the messages of a stage until their sources are free.
+func (e *estimator) sending(g *Stage) float64 {
+	c := e.cost(g)
+	c.far = max(c.far, e.m.Network.Put+c.wire)
+	return float64(c.sends(g.Route.Most))
+}
