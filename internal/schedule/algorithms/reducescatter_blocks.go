@@ -86,13 +86,12 @@ func reduceScatterBlocksFormula(s *price.Topology, c *schedule.Call) price.Profi
 		halve[i].Credits = 1
 	}
 	stages := slices.Concat(halve, join)
-	parts := 1.0
-	if len(back) > 0 {
-		parts = 2
-	}
-	spread := price.Stage{Route: s.Everybody(), Peers: parts, Elements: n / parts}
-	if s.Nodes > 1 {
-		spread.Route.Out = float64(s.Most)
+	spread := price.Stage{Route: s.Reversed(), Peers: 1, Elements: n}
+	if len(back) > 0 { // the chunks of fewer ranks are of parts of two blocks
+		spread = price.Stage{Route: s.Everybody(), Peers: 2, Elements: n / 2}
+		if s.Nodes > 1 {
+			spread.Route.Out = float64(s.Most)
+		}
 	}
 	return price.Profile{Stages: append(stages, spread), Scratch: 2 * n * p}
 }

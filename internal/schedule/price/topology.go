@@ -1,5 +1,7 @@
 package price
 
+import "math/bits"
+
 // A Topology is where the ranks of a call are, as formulas ask for it: which messages go between
 // nodes and how many ranks share a node and a host. It is for one goroutine at a time, as it
 // remembers what it has counted, and is the same at all ranks.
@@ -9,6 +11,10 @@ type Topology struct {
 	Most, Least int // ranks of the largest node, and of the smallest
 	Host        int // ranks of the largest host, which share its cores
 	Connections int // that end on one host, at most: those to each of its ranks from all of other nodes
+
+	first int // ranks of the node of rank 0
+	pairs int // messages from each rank to all of other nodes: all of them,
+	out   int // and those that leave a node, of the node that most leave
 
 	node   []int32
 	even   bool    // nodes are consecutive ranks, as many on each but the last
@@ -71,10 +77,12 @@ func (s *Topology) countNodes() {
 		}
 		s.Most = max(s.Most, int(s.counts[n]))
 	}
-	s.Least = s.Most
+	s.Least, s.first = s.Most, int(s.counts[s.node[0]])
 	for _, n := range s.counts {
 		if n > 0 {
 			s.Least = min(s.Least, int(n))
+			leaving := int(n) * (s.Ranks - int(n))
+			s.pairs, s.out = s.pairs+leaving, max(s.out, leaving)
 		}
 	}
 	s.even = true
@@ -162,10 +170,11 @@ func (s *Topology) Halves(before int) Route {
 	})
 }
 
-// halves and oneRound stand for Halves and Rounds in a routeKey.
+// These stand for Halves, Rounds and Reversed in a routeKey.
 const (
 	halves   = -1
 	oneRound = -2
+	reversed = -3
 )
 
 // Rounds is the route of each round of an exchange, in which each rank sends to one other: other nodes send most in
@@ -183,6 +192,13 @@ func (s *Topology) Rounds(rounds int, to func(rank, round int) int) Route {
 	}
 	route.Out = out / float64(looked)
 	return route
+}
+
+// Reversed is the route of a power of two of ranks that each send to the one whose number has the same bits in reverse
+// order.
+func (s *Topology) Reversed() Route {
+	shift := 65 - bits.Len(uint(s.Ranks))
+	return s.counted(routeKey{0, reversed, 0}, s.Ranks, 1, func(r, _ int) (from, to int) { return r, int(bits.Reverse64(uint64(r)) >> shift) })
 }
 
 // counted is the route of so many messages of each of n senders, to the sender itself if there is none. If that are
@@ -233,12 +249,12 @@ const (
 	countedSenders  = 1 << 6
 )
 
-// Star is the route of messages between one rank and all others.
+// Star is the route of messages between rank 0 and all others.
 func (s *Topology) Star() Route {
 	if s.Nodes == 1 {
 		return Route{}
 	}
-	part := float64(s.Ranks-s.Most) / float64(s.Ranks-1)
+	part := float64(s.Ranks-s.first) / float64(s.Ranks-1)
 	return Route{Far: 1, Part: part, Most: part, Out: part}
 }
 
@@ -247,8 +263,10 @@ func (s *Topology) Everybody() Route {
 	if s.Nodes == 1 {
 		return Route{}
 	}
-	part := float64(s.Ranks-s.Most) / float64(s.Ranks-1)
-	return Route{Far: 1, Part: part, Most: part, Out: float64(s.Most) * part}
+	others := float64(s.Ranks - 1)
+	return Route{
+		Far: 1, Part: float64(s.pairs) / others / float64(s.Ranks), Most: float64(s.Ranks-s.Least) / others, Out: float64(s.out) / others,
+	}
 }
 
 // OnHost is how many of count ranks, spread over all, are on a host.
