@@ -24,6 +24,7 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	if p.EagerSlots > 0 {
 		p.Stages = p.returned(s, w)
 	}
+	p.Stages = s.along(p.Stages)
 	first, use := e.total(p.Stages)
 	if p.Before != nil && w.AtOnce == 1 { // the next segment is copied to where this one is sent from
 		copies, _, _ := e.stage(p.Before)

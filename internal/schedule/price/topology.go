@@ -1,6 +1,9 @@
 package price
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A Topology is where the ranks of a call are, as formulas ask for it: which messages go between
 // nodes and how many ranks share a node and a host. It is for one goroutine at a time, as it
@@ -37,6 +40,7 @@ type Route struct {
 	Out  float64 // messages that leave a node when each sender sends one, of the node that sends most
 	// Spare is how many of those do not leave, or reach, the node whose ports have most to do in all stages together.
 	Spare float64
+	ring  int // the distance of Ring, else 0
 }
 
 // NewTopology returns the topology of calls of size ranks, with the node and the host of each. Nil
@@ -102,7 +106,7 @@ func (s *Topology) Ring(distance int) Route {
 	if s.even {
 		near := max(0, s.Most-distance, s.Most-(s.Ranks-distance)) // ranks of a node that send within it
 		part := float64(s.Most-near) / float64(s.Most)
-		return Route{Far: part, Part: part, Most: 1, Out: float64(s.Most - near)}
+		return Route{Far: part, Part: part, Most: 1, Out: float64(s.Most - near), ring: distance}
 	}
 	at := routeKey{distance, 0, 0}
 	if r, ok := s.routes[at]; ok {
@@ -126,9 +130,37 @@ func (s *Topology) Ring(distance int) Route {
 	if far > 0 {
 		most = 1
 	}
-	route := Route{Far: part, Part: part, Most: most, Out: float64(out)}
+	route := Route{Far: part, Part: part, Most: most, Out: float64(out), ring: distance}
 	s.routes[at] = route
 	return route
+}
+
+// along is the stages, with how often the longest path leaves a node in those in which all ranks go around the ring.
+// Where nodes are even that is Ring's; else it stays where it is, or moves on, so that it leaves most nodes.
+func (s *Topology) along(stages []Stage) []Stage {
+	if s.Nodes == 1 || s.even || s.Ranks > countedMessages {
+		return stages
+	}
+	stages = slices.Clone(stages)
+	left, next, most := make([]int, s.Ranks), make([]int, s.Ranks), 0 // nodes on the way to each rank
+	for i := range stages {
+		g, before := &stages[i], most
+		if g.Route.ring == 0 || g.Times > 1 || g.OneWay || g.Pairs > 0 {
+			continue
+		}
+		for r := range next {
+			from := (r + s.Ranks - g.Route.ring) % s.Ranks
+			way := left[from]
+			if s.node[from] != s.node[r] {
+				way++
+			}
+			next[r] = max(left[r], way)
+			most = max(most, next[r])
+		}
+		left, next = next, left
+		g.Route.Far = float64(most - before)
+	}
+	return stages
 }
 
 // Group is the route of ranks that differ in one digit of their number, which has so many

@@ -1,6 +1,9 @@
 package price
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestConnections(t *testing.T) {
 	for _, c := range []struct {
@@ -99,4 +102,88 @@ func sumOf(levels [6]int) int {
 		sum += n
 	}
 	return sum
+}
+
+// Goal: routes of stars, exchanges and groups know which messages leave their nodes.
+// Method: all messages, among ranks on nodes of many sizes and of four.
+func TestRoutes(t *testing.T) {
+	uneven := []int{0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 4, 4, 4, 4, 4, 5, 5, 6, 6, 6, 6, 6, 6, 6}
+	for _, nodes := range [][]int{uneven, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4}} {
+		for _, size := range []int{2, 6, 8, 16, len(nodes)} {
+			s, err := NewTopology(new(Machine), size, nodes[:size], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			everybody, fours := messages{}, messages{}
+			for r := range size {
+				for to := range size {
+					if everybody.add(nodes, r, to); r/4 == to/4 {
+						fours.add(nodes, r, to)
+					}
+				}
+			}
+			everybody.check(t, "everybody", size, s.Everybody(), float64(size-1))
+			fours.check(t, "groups of four", size, s.Group(1, 4, 0), 3)
+			if size&(size-1) != 0 {
+				continue
+			}
+			flipped := 0
+			for to := range size - 1 {
+				var round messages
+				for r := range size {
+					round.add(nodes, r, r^(to+1))
+				}
+				flipped += round.out()
+			}
+			got := s.Rounds(size-1, func(r, round int) int { return r ^ round })
+			if want := float64(flipped) / float64(size-1); got.Out != want && s.Nodes > 1 {
+				t.Errorf("rounds of %d ranks: %v messages leave a node, want %v", size, got.Out, want)
+			}
+		}
+	}
+}
+
+// messages are how many there are, how many leave their nodes, and that of each node and rank.
+type messages struct {
+	all, far       int
+	ofNode, ofRank [40]int
+}
+
+func (m *messages) add(nodes []int, from, to int) {
+	if from == to {
+		return
+	}
+	if m.all++; nodes[from] != nodes[to] {
+		m.far, m.ofNode[nodes[from]], m.ofRank[from] = m.far+1, m.ofNode[nodes[from]]+1, m.ofRank[from]+1
+	}
+}
+
+func (m *messages) out() int { return slices.Max(m.ofNode[:]) }
+
+func (m *messages) check(t *testing.T, name string, size int, got Route, peers float64) {
+	t.Helper()
+	want := Route{}
+	if m.far > 0 {
+		want = Route{1, float64(m.far) / float64(m.all), float64(slices.Max(m.ofRank[:])) / peers, float64(m.out()) / peers, 0, 0}
+	}
+	if got != want {
+		t.Errorf("%s of %d ranks: %+v, want %+v", name, size, got, want)
+	}
+}
+
+// Goal: the longest path through rings on uneven nodes leaves as many nodes as one can.
+func TestAlong(t *testing.T) {
+	s, err := NewTopology(new(Machine), 8, []int{0, 0, 0, 0, 0, 1, 2, 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stages []Stage
+	for _, distance := range []int{1, 2, 4} {
+		stages = append(stages, Stage{Route: s.Ring(distance), Peers: 1})
+	}
+	for i, g := range s.along(stages) { // 4 to 5, to 7, to 3
+		if g.Route.Far != 1 {
+			t.Errorf("step %d: the path leaves %v nodes, want 1", i, g.Route.Far)
+		}
+	}
 }
