@@ -63,15 +63,6 @@ func allToAllBruck(b *schedule.Builder, c *schedule.Call) {
 // digitsOf is how many values a digit of that weight has in the numbers from 0 to p-1 to base radix.
 func digitsOf(p, radix, weight int) int { return min(radix, (p+weight-1)/weight) }
 
-// digitRoute is the route of messages from each rank to those at the distances weight, 2 x weight and so on, of which
-// there are digits-1.
-func digitRoute(s *price.Topology, weight, digits int) price.Route {
-	if digits > 2 { // all are waited for
-		return s.Group(weight, digits, 0)
-	}
-	return s.Ring(weight)
-}
-
 // evenBlocks refuses blocks of different lengths.
 func evenBlocks(c *schedule.Call) error {
 	for _, n := range c.Counts {
@@ -90,7 +81,7 @@ func allToAllBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		digits, period := digitsOf(c.Size, radix, weight), radix*weight
 		blocks := float64(c.Size - c.Size/period*weight - min(c.Size%period, weight)) // but those whose digit is 0
 		peers := float64(digits - 1)
-		g := price.Stage{Route: digitRoute(s, weight, digits), Peers: peers, Elements: n * blocks / peers, Apart: true, Turns: exchangeTurns(peers)}
+		g := price.Stage{Route: s.Rings(weight, digits-1), Peers: peers, Elements: n * blocks / peers, Apart: true, Turns: exchangeTurns(peers)}
 		g.Copy = price.Local{Times: blocks, Elements: n, Sources: 1, Scratch: 1}
 		all.Stages = append(all.Stages, g)
 		all.Scratch, all.Flip = max(all.Scratch, n*blocks), all.Flip+n*blocks

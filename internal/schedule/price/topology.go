@@ -135,6 +135,14 @@ func (s *Topology) Ring(distance int) Route {
 	return route
 }
 
+// Rings is the route of ranks that each send to so many others, at a distance, twice as far and so on, around the ring.
+func (s *Topology) Rings(distance, peers int) Route {
+	if peers == 1 {
+		return s.Ring(distance)
+	}
+	return s.counted(routeKey{distance, peers, around}, s.Ranks, peers, func(r, d int) (from, to int) { return r, (r + d*distance) % s.Ranks })
+}
+
 // along is the stages, with how often the longest path leaves a node in those in which all ranks go around the ring.
 // Where nodes are even that is Ring's; else it stays where it is, or moves on, so that it leaves most nodes.
 func (s *Topology) along(stages []Stage) []Stage {
@@ -202,11 +210,12 @@ func (s *Topology) Halves(before int) Route {
 	})
 }
 
-// These stand for Halves, Rounds and Reversed in a routeKey.
+// These stand for what is no group in a routeKey: the last one as extra, others as group.
 const (
 	halves   = -1
 	oneRound = -2
 	reversed = -3
+	around   = -4
 )
 
 // Rounds is the route of each round of an exchange, in which each rank sends to one other: other nodes send most in
@@ -243,15 +252,15 @@ func (s *Topology) counted(at routeKey, n, each int, message func(sender, i int)
 		return r
 	}
 	clear(s.counts)
-	looked := n
+	looked, shift := n, 0
 	if n*each > countedMessages {
-		looked = min(n, countedSenders)
+		looked, shift = min(n, countedSenders), 1 // not all the first of their nodes
 	}
 	all, far, most, out := 0, 0, 0, int32(0)
 	for k := range looked {
 		before := far
 		for i := range each {
-			from, to := message(k*n/looked, i+1)
+			from, to := message((k*n/looked+k*shift)%n, i+1)
 			if to == from {
 				continue
 			}

@@ -114,16 +114,22 @@ func TestRoutes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			everybody, fours := messages{}, messages{}
+			everybody, fours, around := messages{}, messages{}, messages{}
 			for r := range size {
 				for to := range size {
 					if everybody.add(nodes, r, to); r/4 == to/4 {
 						fours.add(nodes, r, to)
 					}
 				}
+				for d := range 3 {
+					around.add(nodes, r, (r+2*d+2)%size)
+				}
 			}
 			everybody.check(t, "everybody", size, s.Everybody(), float64(size-1))
 			fours.check(t, "groups of four", size, s.Group(1, 4, 0), 3)
+			if size > 6 {
+				around.check(t, "rings", size, s.Rings(2, 3), 3)
+			}
 			if size&(size-1) != 0 {
 				continue
 			}
