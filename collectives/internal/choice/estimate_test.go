@@ -76,7 +76,7 @@ const mostOff = 3.5
 
 // Goal: formulas say what a simulation of all ranks says.
 // Method: all candidates of calls in all settings, of few and of more ranks, no powers of two among
-// them. Of all candidates half are within 4 % and nine in ten within 28 %; none is off by
+// them. Of all candidates half are within 2.5 % and nine in ten within 23 %; none is off by
 // more than three and a half times. Segments get in each other's way more than formulas know.
 func TestEstimates(t *testing.T) {
 	var off []float64 // logarithms
@@ -105,9 +105,9 @@ func TestEstimates(t *testing.T) {
 	}
 	slices.Sort(off)
 	half, most := math.Exp(off[len(off)/2])-1, math.Exp(off[len(off)*9/10])-1
-	t.Logf("%d candidates: half are within %.0f %%, nine in ten within %.0f %%, all within %.0f %%", len(off), 100*half, 100*most, 100*(math.Exp(off[len(off)-1])-1))
-	if half > 0.04 || most > 0.28 {
-		t.Errorf("half of %d candidates are within %.0f %% and nine in ten within %.0f %%, want 4 and 28", len(off), 100*half, 100*most)
+	t.Logf("%d candidates: half are within %.1f %%, nine in ten within %.1f %%, all within %.0f %%", len(off), 100*half, 100*most, 100*(math.Exp(off[len(off)-1])-1))
+	if half > 0.025 || most > 0.23 {
+		t.Errorf("half of %d candidates are within %.1f %% and nine in ten within %.1f %%, want 2.5 and 23", len(off), 100*half, 100*most)
 	}
 }
 
@@ -120,9 +120,9 @@ func TestEstimatesOfLongVectors(t *testing.T) {
 		name        string
 		least, most float64
 	}{
-		{schedule.Broadcast, "scatter-allgather", 0.85, 1.4},
+		{schedule.Broadcast, "scatter-allgather", 0.88, 1.3},
 		{schedule.Reduce, "shared", 0.95, 1.1},
-		{schedule.Gather, "binomial", 0.8, 1.3},
+		{schedule.Gather, "binomial", 0.8, 1.15},
 	} {
 		compared, low, high := 0, math.Inf(1), 0.0
 		for _, s := range settings()[:3] {

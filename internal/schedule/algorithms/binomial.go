@@ -79,7 +79,7 @@ func (t binomial) treeStages(s *price.Topology, up bool, credits float64, elemen
 			g.Busy = price.Arrival
 		}
 		if !onPath {
-			g.Only = g.Busy
+			g.Only, g.Late = g.Busy, up && log2up(t.size-1<<k) == k-1 // a child with half a subtree sends when the one before it does
 		}
 		all = append(all, g)
 	}

@@ -248,6 +248,9 @@ func (e *estimator) chain(c *stageCost) float64 {
 	switch c.Only {
 	case Arrival:
 		near, far = c.got*m.Await, c.got*m.Await
+		if c.Late {
+			far += c.own
+		}
 	case Leaving:
 		near, far = c.Peers*c.near, max(c.Peers*c.far, c.own)
 	}

@@ -38,9 +38,11 @@ type Stage struct {
 	Share  float64 // part of it that one rank does; 0 means all
 	// Elsewhere says that what it occupies is counted in another stage.
 	Elsewhere bool
-	Only      Half    // what of it is on the longest path
-	Busy      Half    // what of it the rank does that has most to do, if it is OneWay
-	Lanes     float64 // so many are under way at a time, each with all of this; 0 means 1
+	Only      Half // what of it is on the longest path
+	Busy      Half // what of it the rank does that has most to do, if it is OneWay
+	// Late says that what arrives queues for the ports behind what the stage before has brought.
+	Late  bool
+	Lanes float64 // so many are under way at a time, each with all of this; 0 means 1
 
 	Route      Route
 	Peers      float64 // a rank sends to as many
