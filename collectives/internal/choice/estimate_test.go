@@ -173,18 +173,16 @@ func TestEstimatesOfManyWaits(t *testing.T) {
 }
 
 // Goal: a choice by formulas is about as good as one by simulations of all ranks.
-// Method: the time, by simulation, of the chosen variant and of the best. Of calls of
-// 16 ranks at most 99 in 100 are within a tenth, of 32 to 64 ranks too, and none takes 1.2 times as long; of long
-// vectors of 4 and 8 ranks, whose segments formulas know less of, 97 in 100, and none takes 1.3 times as long.
+// Method: the time, by simulation, of the chosen variant and of the best. All but two of the calls of 16 ranks at most
+// are within a tenth, and all of 32 to 64 ranks and of long vectors of 4 and 8 ranks.
 func TestChoicesAreGood(t *testing.T) {
-	few, more := judged{least: 99, worst: 1.2}, judged{least: 99, worst: 1.2}
-	few.ranks, more.ranks = []int{3, 7, 8, 16}, []int{32, 48, 64}
+	few, more := judged{ranks: []int{3, 7, 8, 16}, off: 2, worst: 1.17}, judged{ranks: []int{32, 48, 64}}
 	if testing.Short() {
-		few.ranks, more.ranks, more.least = []int{3, 8}, []int{24}, 97
+		few.ranks, few.off, more = []int{3, 8}, 0, judged{ranks: []int{24}, off: 5, worst: 1.15}
 	}
 	few.judge(t, (*Chooser).predict)
 	more.judge(t, (*Chooser).predict)
-	long := judged{ranks: []int{4, 8}, bytes: []int{1 << 20, 8 << 20}, least: 97, worst: 1.3}
+	long := judged{ranks: []int{4, 8}, bytes: []int{1 << 20, 8 << 20}}
 	long.judge(t, (*Chooser).predict)
 }
 
@@ -192,9 +190,9 @@ func TestChoicesAreGood(t *testing.T) {
 // Method: all ranks are simulated in full, which takes minutes, and only if GASPI_TEST_LONG is 1; else a few
 // calls are, of 128 ranks.
 func TestChoicesForManyAreGood(t *testing.T) {
-	all := judged{ranks: []int{128, 256}, least: 98, worst: 1.3}
+	all := judged{ranks: []int{128, 256}}
 	if os.Getenv("GASPI_TEST_LONG") != "1" {
-		all.ranks, all.operations, all.least = []int{128}, []schedule.Operation{schedule.AllReduce, schedule.Reduce}, 99
+		all.ranks, all.operations = []int{128}, []schedule.Operation{schedule.AllReduce, schedule.Reduce}
 	}
 	all.judge(t, (*Chooser).inFull)
 }
@@ -204,8 +202,8 @@ type judged struct {
 	ranks      []int
 	operations []schedule.Operation // nil: all
 	bytes      []int                // nil: of short vectors and of 128 KiB
-	least      int                  // of 100 choices are within a tenth of the best,
-	worst      float64              // and none takes so many times as long
+	off        int                  // as many choices at most are not within a tenth of the best,
+	worst      float64              // and take at most so many times as long
 }
 
 // A simulator returns the time of a variant of a call.
@@ -249,8 +247,8 @@ func (j *judged) judge(t *testing.T, simulate simulator) {
 		}
 	}
 	t.Logf("of %d calls %d are within a tenth of the best", calls, good)
-	if good*100 < calls*j.least {
-		t.Errorf("of %d calls %d are within a tenth of the best, want %d in 100", calls, good, j.least)
+	if good < calls-j.off {
+		t.Errorf("of %d calls %d are within a tenth of the best, want all but %d", calls, good, j.off)
 	}
 }
 

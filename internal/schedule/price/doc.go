@@ -32,8 +32,8 @@
 // the work of a rank, cores, ports or memory do not allow that. A Topology says which messages
 // go between nodes. Segments follow each other as fast as what they share allows. The tests of
 // package choice compare all that with simulations: half of all candidates are within a few per
-// cent, nine in ten within three tenths, and the choice is in 97 calls of a hundred, of up to 256
-// ranks, within a tenth of the best. Formulas are worst where segments get in each other's way.
+// cent, nine in ten within a quarter, and of 2,170 choices, of up to 256 ranks, all but two are
+// within a tenth of the best. Formulas are worst where segments get in each other's way.
 //
 // # What it leaves out
 //
