@@ -87,8 +87,8 @@ func reduceScatterBlocksFormula(s *price.Topology, c *schedule.Call) price.Profi
 	}
 	stages := slices.Concat(halve, join)
 	spread := price.Stage{Route: s.Reversed(), Peers: 1, Elements: n}
-	if s.Nodes > 1 && spread.Route.Out == 0 { // the signals that the last blocks were read take longer
-		spread = price.Stage{Route: halve[len(halve)-1].Route, Peers: 1}
+	if s.Nodes > 1 && spread.Route.Out == 0 { // all copy, and hear that the last blocks were read
+		spread = price.Stage{Route: halve[len(halve)-1].Route, Peers: 1, Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}}
 	}
 	if len(back) > 0 { // the chunks of fewer ranks are of parts of two blocks
 		spread = price.Stage{Route: s.Everybody(), Peers: 2, Elements: n / 2}

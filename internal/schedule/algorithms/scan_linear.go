@@ -48,17 +48,19 @@ func scanLinear(b *schedule.Builder, c *schedule.Call) {
 }
 
 // scanLinearFormula is the hops with a fold in each. A rank gives the next vector when its last
-// was read. Only an exclusive one copies what has arrived.
+// was read. Only an exclusive one copies what has arrived; it is charged a fold too many, since its last rank folds
+// nothing, and for that not the signals that vectors were read.
 func scanLinearFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	hop := chainHop(s, c)
 	hop.Fold = price.Local{Elements: n, Sources: 2, Scratch: 1}
-	hop.Credits, hop.Turns = 1, 2 // a rank waits until its vector was read, too
 	one := oneHop(hop, n)
 	one.Fold = hop.Fold
 	copied, scratch := 0.0, n
 	if c.Op == schedule.ExScan {
 		copied, scratch = n, 2*n
+	} else {
+		hop.Credits, hop.Turns = 1, 2 // a rank waits until its vector was read, too
 	}
 	own := work(price.Local{Elements: copied, Sources: 1})
 	return price.Profile{Stages: []price.Stage{hop, own}, Again: []price.Stage{one, only(price.Leaving, one), oneHop(hop, 0)}, Scratch: scratch}

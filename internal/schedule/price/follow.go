@@ -7,7 +7,7 @@ import "slices"
 func (e *estimator) early(stages []Stage) float64 {
 	early := 0.0
 	for _, g := range stages {
-		if g.Peers == 0 && g.Pairs == 0 && e.s.Nodes > 1 && !e.shared {
+		if g.Peers == 0 && g.Pairs == 0 && e.s.Nodes > 1 && e.s.Most > 1 && !e.shared {
 			early += e.ahead(g)
 		}
 	}
@@ -32,7 +32,12 @@ func (e *estimator) idle(p *Profile, w Segments) float64 {
 		if g.Peers == 0 {
 			copies += t
 		}
-		message = max(message, u.ports/or(g.Times, 1))
+		if c := e.cost(g); c.wire > c.far-e.m.Network.Put {
+			message = max(message, u.ports/or(g.Times, 1))
+		}
+	}
+	if message == 0 { // no message takes the ports longer than the processor
+		return 0
 	}
 	return max(0, copies-max(0, float64((w.AtOnce-1)*message)-e.m.Network.Latency))
 }
