@@ -140,7 +140,12 @@ func (s *Topology) Rings(distance, peers int) Route {
 	if peers == 1 {
 		return s.Ring(distance)
 	}
-	return s.counted(routeKey{distance, peers, around}, s.Ranks, peers, func(r, d int) (from, to int) { return r, (r + d*distance) % s.Ranks })
+	return s.counted(routeKey{distance, peers, around}, s.Ranks, peers, func(r, d int) (from, to int) {
+		if to = r + d*distance; to >= s.Ranks {
+			to -= s.Ranks
+		}
+		return r, to
+	})
 }
 
 // along is the stages, with how often the longest path leaves a node in those in which all ranks go around the ring.
@@ -258,9 +263,9 @@ func (s *Topology) counted(at routeKey, n, each int, message func(sender, i int)
 	}
 	all, far, most, out := 0, 0, 0, int32(0)
 	for k := range looked {
-		before := far
+		before, sender := far, (k*n/looked+k*shift)%n
 		for i := range each {
-			from, to := message((k*n/looked+k*shift)%n, i+1)
+			from, to := message(sender, i+1)
 			if to == from {
 				continue
 			}
