@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"slices"
+	"weak"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -10,6 +11,7 @@ import (
 
 // A compiler turns a schedule into code.
 type compiler struct {
+	*draft
 	m             *Member
 	b             *Binding
 	x             *Executable       // that it makes
@@ -18,11 +20,18 @@ type compiler struct {
 	scratch, flip uint64            // bytes, each
 	uses          []bufferUse       // of the operands of works, but for the caller's buffers
 	first         []int32           // of uses, by member, and 1 more; 0 if there is none
-	posts         postCounts        // of the schedule
 	open          []bool            // members to whom the lane has a put that no notification is behind
 	before        bool              // whether the peer of the last instruction was in open before it
 	awaits        []uint32          // posts in a run, by slot
 	forms         []schedule.Region // that hold coded forms
+}
+
+// A draft is what compiling needs no longer than it lasts: the counts of what is posted, and the code, which is longer at
+// first than in the end. Its memory is that of the plan before, unless that has been collected as garbage.
+type draft struct {
+	posts        postCounts
+	instructions lane
+	parts        []operand
 }
 
 // A bufferUse is the number of a buffer of a member, 0 before it has one, and how many bytes of it
@@ -61,13 +70,17 @@ func Compile(m *Member, b *Binding) (Executable, error) {
 	c.scratch, flip, eagerly = room(s, size)
 	c.flip = flip
 	x.turns = [rotations]turn{flipped: {1, flip}, eager: {x.copies, eagerly}}
+	if c.draft = m.draft.Value(); c.draft == nil {
+		c.draft = new(draft)
+	}
+	m.draft = weak.Make(c.draft)
 	c.survey(s)
-	defer c.posts.free(m)
 	for i, steps := range s.Lanes {
 		if err := c.lane(i, steps); err != nil {
 			return Executable{}, err
 		}
 	}
+	c.parts, x.parts = x.parts, slices.Clone(x.parts)
 	if !x.puts {
 		for i, l := range x.lanes {
 			x.lanes[i] = slices.DeleteFunc(l, func(in instruction) bool { return in.kind == schedule.Flush })
@@ -78,7 +91,7 @@ func Compile(m *Member, b *Binding) (Executable, error) {
 
 // lane compiles the steps of lane i.
 func (c *compiler) lane(i int, steps schedule.Lane) error {
-	code := make(lane, 0, len(steps))
+	code := c.instructions[:0]
 	clear(c.open)
 	for j := range steps {
 		for _, step := range c.cut(steps[j : j+1 : j+1]) {
@@ -89,11 +102,12 @@ func (c *compiler) lane(i int, steps schedule.Lane) error {
 			code = c.with(code, &in, step.Peer)
 		}
 	}
+	c.instructions = code
 	if len(c.b.Schedule.Lanes) == 1 {
 		code = c.inline(code)
 	}
-	code.countRows()
-	c.x.lanes[i] = code
+	c.x.lanes[i] = slices.Clone(code)
+	c.x.lanes[i].countRows()
 	return nil
 }
 
@@ -146,6 +160,9 @@ func (l lane) countRows() {
 // elsewhere the put must be the only one that the signal is behind.
 func (c *compiler) with(l lane, in *instruction, member int32) lane {
 	if in.kind != schedule.Put && in.kind != schedule.Signal {
+		if c.joins(l, in) {
+			return l
+		}
 		return append(l, *in)
 	}
 	if k := len(l) - 1; k >= 0 && in.kind == schedule.Signal {
@@ -190,7 +207,7 @@ func (c *compiler) cut(one []schedule.Step) []schedule.Step {
 
 // survey counts posts and operands, and finds out how much of buffers is used.
 func (c *compiler) survey(s *schedule.Schedule) {
-	var posts, puts, works, parts, theirs int
+	var posts, puts, works, theirs int
 	for _, steps := range s.Lanes {
 		for i := range steps {
 			switch step := &steps[i]; {
@@ -205,16 +222,15 @@ func (c *compiler) survey(s *schedule.Schedule) {
 				if step.Kind != schedule.Combine || len(step.Dst) > 1 || len(step.Src) > 2 {
 					works++
 				}
-				parts += len(step.Dst) + len(step.Src)
 				theirs += c.theirs(step.Dst) + c.theirs(step.Src)
 			}
 		}
 	}
-	c.x.sources, c.x.works, c.x.parts = make([]gaspi.Span, 0, puts), make([]work, 0, works), make([]operand, 0, parts)
+	c.x.sources, c.x.works, c.x.parts = make([]gaspi.Span, 0, puts), make([]work, 0, works), c.parts[:0]
 	theirs = min(theirs, s.Size) // most members show one buffer
 	c.uses, c.first = make([]bufferUse, 0, theirs+ownBuffers), make([]int32, s.Size)
 	c.x.operands, c.x.keep = slices.Grow(c.x.operands, theirs+ownBuffers), make([]gaspi.Span, 0, theirs)
-	c.posts.prepare(c.m, posts)
+	c.posts.prepare(posts)
 	for _, steps := range s.Lanes {
 		for i := range steps {
 			switch step := &steps[i]; {

@@ -213,6 +213,7 @@ const (
 	pair                // of two into one, by the first of parts, which is the destination
 	single              // a copy, likewise
 	few                 // of three or more into one, as a work says, of fewer bytes than reduce.SmallestFold
+	copies              // several copies, by three of parts: see compiler.joins
 )
 
 // A work is what a combine of many, an encode or a decode does.
@@ -226,13 +227,23 @@ type work struct {
 	ahead   bool  // and it asks for what it reads: see foldAhead
 }
 
-// destinations returns where a combine goes to.
+// destinations returns where a combine goes to, of copies the first.
 func (x *Executable) destinations(in *instruction) []operand {
-	if in.arity == pair || in.arity == single {
+	if in.arity == pair || in.arity == single || in.arity == copies {
 		return x.parts[in.at:][:1]
 	}
 	dst, _ := x.sides(&x.works[in.at])
 	return dst
+}
+
+// written returns how many bytes a combine writes.
+func (x *Executable) written(in *instruction) uint64 {
+	all := x.destinations(in)
+	n := len(all) * all[0].n
+	if in.arity == copies {
+		n *= int(x.parts[in.at+2].mem)
+	}
+	return uint64(n)
 }
 
 // sides returns to and from where a work goes.

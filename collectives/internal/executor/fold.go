@@ -29,6 +29,9 @@ func (f *folder) fold(e *Execution, in *instruction) {
 		all := e.of.parts[in.at:][:2]
 		segment.Copy(e.bytes(&all[0]), e.bytes(&all[1]))
 		return
+	case copies:
+		e.copyAll(e.of.parts[in.at:][:3])
+		return
 	case few:
 		w := &e.of.works[in.at]
 		f.foldFew(e, e.of.parts[w.at:][:1+w.srcs])

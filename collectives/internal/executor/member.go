@@ -36,7 +36,7 @@ type Member struct {
 	naps  nap.Nap
 	folds folder
 	row   awaitRow
-	table weak.Pointer[[]postCount] // of the last plan: see postCounts
+	draft weak.Pointer[draft] // of the last plan
 }
 
 // wanted reports whether somebody waits for the member.

@@ -12,17 +12,22 @@ import (
 
 // Goal: what a plan takes grows with the ranks as its steps do, and no faster.
 // Method: allocations and bytes of the schedule and the executable of one of many members, by algorithms with
-// some steps for each other member. A step has an instruction, and at most two operands.
+// some steps for each other member. A step has an instruction, and at most two operands; of copies that follow each
+// other at equal distances, which are most of Bruck's, all together have one, and three.
 func TestPlansAreSmall(t *testing.T) {
-	const bytesOfStep, fixed = 112, 4 << 10
-	for _, name := range []string{"direct", "pairwise", "flip", "shared", "bruck"} {
+	const fixed = 4 << 10
+	for _, of := range []struct {
+		name               string
+		radix, bytesOfStep int
+	}{{"direct", 0, 112}, {"pairwise", 0, 112}, {"flip", 0, 112}, {"shared", 0, 112}, {"bruck", 0, 48}, {"bruck", 16, 24}} {
+		name, bytesOfStep := of.name, of.bytesOfStep
 		a, err := algorithms.Lookup(schedule.AllToAll, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var before uint64
 		for _, size := range []int{32, 64, 128} {
-			call := schedule.Call{Op: schedule.AllToAll, Size: size, Count: 1, Line: 8, Nodes: make([]int, size)}
+			call := schedule.Call{Op: schedule.AllToAll, Size: size, Count: 1, Line: 8, Nodes: make([]int, size), Radix: of.radix}
 			onMembers(t, size, func(_ context.Context, m *Member, barrier func() error) error {
 				if err := barrier(); err != nil || m.Me != 0 {
 					return err

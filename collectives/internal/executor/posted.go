@@ -2,7 +2,6 @@ package executor
 
 import (
 	"math/bits"
-	"weak"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
@@ -19,33 +18,27 @@ type postCount struct {
 // postCounts are the counts of posts by peer and slot: a table with open addresses, at least half of
 // which is free.
 type postCounts struct {
-	table *[]postCount
+	table []postCount
 	shift int
 }
 
-// prepare makes room for the counts of so many posts, until free.
-func (c *postCounts) prepare(m *Member, posts int) {
+// prepare makes room for the counts of so many posts.
+func (c *postCounts) prepare(posts int) {
 	width := bits.Len(uint(2 * posts))
-	c.table, c.shift = m.table.Value(), 64-width
-	if c.table == nil {
-		c.table = new([]postCount)
+	c.shift = 64 - width
+	if cap(c.table) < 1<<width {
+		c.table = make([]postCount, 1<<width)
 	}
-	if cap(*c.table) < 1<<width {
-		*c.table = make([]postCount, 1<<width)
-	}
-	*c.table = (*c.table)[:1<<width]
-	clear(*c.table)
+	c.table = c.table[:1<<width]
+	clear(c.table)
 }
-
-// free leaves the memory of the table to the next plan, or to the collection of garbage.
-func (c *postCounts) free(m *Member) { m.table = weak.Make(c.table) }
 
 // spreader is 2 to the 64 by the golden ratio, which spreads keys that follow each other over a table.
 const spreader = 0x9e3779b97f4a7c15
 
 // of returns the count of what a step posts. Its first caller adds to all.
 func (c *postCounts) of(s *schedule.Step) *postCount {
-	all := *c.table
+	all := c.table
 	key := uint64(uint32(s.Peer))<<32 | uint64(uint32(s.Slot))
 	for at := key * spreader >> c.shift; ; at++ {
 		n := &all[at&uint64(len(all)-1)]

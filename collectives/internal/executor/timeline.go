@@ -67,7 +67,7 @@ func (e *Execution) small(in *instruction) bool {
 	case schedule.Put:
 		return in.mapped && e.source(in).Len() <= smallest
 	case schedule.Combine:
-		return e.of.destinations(in)[0].n <= smallest
+		return e.of.written(in) <= smallest
 	}
 	return false
 }
@@ -146,9 +146,7 @@ func (e *Execution) record(steps []instruction, done bool) {
 		case schedule.Put:
 			rec.Bytes = e.source(in).Len()
 		case schedule.Combine:
-			for _, dst := range e.of.destinations(in) {
-				rec.Bytes += uint64(dst.n)
-			}
+			rec.Bytes = e.of.written(in)
 		}
 		m.Timeline.Add(&rec)
 	}
