@@ -177,7 +177,7 @@ const benchTable = `
 	NONE < loop;   # of stale reductions, simulated or run
 	dnn, report, subprocess, loop < figure;
 	figure < page;   # which writes them
-	report, subprocess < performance;   # whose tables have rows of all operations
+	bytesize, report, subprocess < performance;   # whose tables have rows of all operations
 	bytesize, report, subprocess < benchdiff;
 `
 

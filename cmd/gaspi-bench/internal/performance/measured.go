@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 )
@@ -58,23 +60,44 @@ func Load(file string) (*Measured, error) {
 // A figure is the times of an operation, in microseconds; NaN where there is none.
 type figure struct{ ours, limit, peer float64 }
 
-// of returns the figure of an operation: of the limit and of libraries the fastest.
-func (m *Measured) of(op, transport string, n int, bytes uint64) figure {
+// of returns the figure of an operation: of the limit and of others the fastest.
+func (m *Measured) of(op string, at setup, bytes uint64) figure {
 	f := figure{math.NaN(), math.NaN(), math.NaN()}
-	for _, r := range m.Rows {
-		if r.Op != op || r.Transport != transport || r.N != n || r.Bytes != bytes || r.Note != "" {
-			continue
-		}
+	for r := range m.rowsOf(op, at, bytes) {
 		to := &f.peer
 		switch r.Impl {
 		case report.ImplGaspi:
 			to = &f.ours
 		case report.ImplLimit:
 			to = &f.limit
+		case report.ImplChain:
+			continue // neither
 		}
 		if !(*to <= r.P50US) { // also where there is none yet
 			*to = r.P50US
 		}
 	}
 	return f
+}
+
+// processor returns the processor time of a rank in one call of the runtime, in microseconds; NaN if there is none.
+func (m *Measured) processor(op string, at setup, bytes uint64) float64 {
+	for r := range m.rowsOf(op, at, bytes) {
+		if r.Impl == report.ImplGaspi {
+			return r.CPUUSPerCall
+		}
+	}
+	return math.NaN()
+}
+
+// rowsOf returns the rows of an operation that are valid.
+func (m *Measured) rowsOf(op string, at setup, bytes uint64) iter.Seq[report.Row] {
+	return func(yield func(report.Row) bool) {
+		for _, r := range m.Rows {
+			same := r.Op == op && strings.TrimPrefix(r.Transport, "emulated ") == at.over && r.Emulated == at.emulate && r.N == at.ranks && r.Bytes == bytes
+			if same && r.Note == "" && !r.Invalid && !yield(r) {
+				return
+			}
+		}
+	}
 }

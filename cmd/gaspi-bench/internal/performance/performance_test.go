@@ -21,10 +21,25 @@ import (
 
 func TestMain(m *testing.M) { testenv.Main(m, nil) }
 
-// sample has a latency with everything, one of which a library failed, and a barrier alone.
+// sample has a latency with everything, one of which a library failed, a barrier alone, and rows of the
+// tables that have columns of their own.
 func sample() *Measured {
 	row := func(op, impl, transport string, bytes uint64, us float64) report.Row {
 		return report.Row{Op: op, Impl: impl, Transport: transport, N: 2, Bytes: bytes, P50US: us}
+	}
+	first := row("first-alltoall", report.ImplGaspi, "loopback", 8, 50)
+	first.N, first.CPUUSPerCall = 1024, 1234
+	overlap := func(what string, us float64) report.Row {
+		r := row("overlap-"+what, report.ImplGaspi, "emulated shm", 4<<20, us)
+		r.Emulated, r.CPUUSPerCall = "latency=2ms,bandwidth=200MB/s", 100
+		return r
+	}
+	invalid := row("overlap-alone", report.ImplGaspi, "tcp", 4<<20, 5)
+	invalid.Invalid = true
+	object := func(impl string, us float64) report.Row {
+		r := row("object-broadcast", impl, "shm", 8<<20, us)
+		r.N = 4
+		return r
 	}
 	failed := row("latency", "mpich", "tcp", 8, 0)
 	failed.Note = "failed"
@@ -32,6 +47,8 @@ func sample() *Measured {
 		row("latency", report.ImplGaspi, "shm", 8, 0.5), row("latency", report.ImplLimit, "shm", 8, 0.4), row("latency", report.ImplLimit, "shm", 8, 0.25),
 		row("latency", "mpich", "shm", 8, 2), row("latency", "openmpi", "shm", 8, 1), row("latency", report.ImplGaspi, "shm", 1<<20, 123.4),
 		row("latency", report.ImplGaspi, "tcp", 8, 5), failed, row("barrier", report.ImplGaspi, "shm", 0, 1234.5),
+		row("overlap-both", report.ImplGaspi, "shm", 4<<20, 7), overlap("alone", 400), overlap("wait", 4), overlap("compute", 1500), overlap("both", 1760), invalid,
+		first, object(report.ImplGaspi, 200), object(report.ImplStatic, 500), object(report.ImplChain, 100),
 	}}
 }
 
@@ -44,14 +61,16 @@ func TestWriteMarkdown(t *testing.T) {
 	want := `
 ## Latency
 
-In microseconds, one way:
+In microseconds, one way; delivery is until the receiver has read all:
 
-| ranks | over | 8 B | 1 KiB | 64 KiB | 1 MiB |
-|---|---|---|---|---|---|
-| 2 | shm | 0.5 (2, 2) | - | - | 123 (-, -) |
-| 2 | tcp | 5 (-, -) | - | - | - |
+| ranks | over | operation | 8 B | 1 KiB | 64 KiB | 1 MiB | 8 MiB |
+|---|---|---|---|---|---|---|---|
+| 2 | shm | latency | 0.5 (2, 2) | - | - | 123 (-, -) | - |
+| 2 | shm | delivery | - | - | - | - | - |
+| 2 | tcp | latency | 5 (-, -) | - | - | - | - |
+| 2 | tcp | delivery | - | - | - | - | - |
 
-    gaspi-bench latency -n 2 --transport shm --peer openmpi,mpich
+    gaspi-bench latency -n 2 --transport shm --bind core --peer openmpi,mpich
 
 ## Barrier
 
@@ -64,7 +83,45 @@ In microseconds:
 | 4 | shm | - |
 | 4 | tcp | - |
 
-    gaspi-bench barrier -n 2 --transport shm --peer openmpi,mpich
+    gaspi-bench barrier -n 2 --transport shm --bind core --peer openmpi,mpich
+
+## First calls
+
+In microseconds of processor time of a rank, the mean of all ranks in one run; bytes of a vector, in an alltoall of all
+blocks:
+
+| ranks | over | allreduce 8 B | allreduce 128 KiB | alltoall 8 B | alltoall 128 KiB | broadcast 8 B | broadcast 128 KiB |
+|---|---|---|---|---|---|---|---|
+| 8 | shm | - | - | - | - | - | - |
+| 64 | shm | - | - | - | - | - | - |
+| 256 | shm | - | - | - | - | - | - |
+| 1024 | loopback | - | - | 1234 | - | - | - |
+
+    gaspi-bench first-call -n 8 --transport shm
+
+## Overlap
+
+In microseconds of one run, an allreduce of 4 MiB alone; Wait after a pause of four times as long, as a part of that;
+computing as long beside it, by the sum of computing and the processor time of a call:
+
+| ranks | over | alone | Wait | beside computing |
+|---|---|---|---|---|
+| 2 | shm | - | - | - |
+| 2 | tcp | - | - | - |
+| 2 | shm, latency=2ms,bandwidth=200MB/s | 400 | 1.0 % | 1.1 |
+
+    gaspi-bench overlap -n 2 --transport shm
+
+## Objects
+
+In microseconds of one run, and the time of the collective operation by ours:
+
+| ranks | over | operation | 1 MiB | 8 MiB | 64 MiB |
+|---|---|---|---|---|---|
+| 4 | shm | object-allreduce | - | - | - |
+| 4 | shm | object-broadcast | - | 200 (2.5) | - |
+
+    gaspi-bench object-allreduce -n 4 --transport shm --static auto
 `
 	if d := cmp.Diff(want, got); !ok || d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -114,8 +171,13 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := strings.Split(strings.TrimSpace(string(log)), "\n")
-	if !strings.HasPrefix(commands[0], "latency -n 2 --transport shm --sizes 8,1024,65536,1048576 --peer mpich --repetitions 3 --time 1ms --json ") ||
-		!slices.ContainsFunc(commands, func(c string) bool { return strings.HasPrefix(c, "barrier -n 4 --transport tcp --peer") }) {
+	if !strings.HasPrefix(commands[0], "latency -n 2 --transport shm --bind core --sizes 8,1024,65536,1048576,8388608 --peer mpich --repetitions 3 --time 1ms --json ") ||
+		!slices.ContainsFunc(commands, func(c string) bool {
+			return strings.HasPrefix(c, "barrier -n 4 --transport tcp --bind core --peer mpich --repetitions 3 ")
+		}) ||
+		!slices.ContainsFunc(commands, func(c string) bool {
+			return strings.HasPrefix(c, "allreduce -n 256 --transport shm --sizes 8,131072 --time")
+		}) {
 		t.Errorf("commands:\n%s", log)
 	}
 	m, err := Load(file)
@@ -126,6 +188,22 @@ func TestMeasure(t *testing.T) {
 	err = b.Measure(t.Context(), file, "h")
 	if m, bad := Load(file); err == nil || !strings.Contains(err.Error(), "too often") || bad != nil || len(m.Rows) != 2 {
 		t.Errorf("%v; %v, %+v", err, bad, m)
+	}
+}
+
+// TestArguments: a setup of many ranks is measured in few rounds, and beside Open MPI alone.
+func TestArguments(t *testing.T) {
+	b := &Benchmarks{Peers: []string{"mpich", "openmpi=/opt/ompi5"}, Repetitions: 3}
+	c := manyRanks().commands[0]
+	for rounds, want := range map[int]string{0: "3", 1: "1", 5: "3"} {
+		got := strings.Join(b.arguments(c, setup{ranks: 256, over: "shm", rounds: rounds}), " ")
+		if want := "startup -n 256 --transport shm --peer openmpi=/opt/ompi5 --repetitions " + want; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	got := strings.Join(b.arguments(overlaps().commands[0], overlaps().setups[2]), " ")
+	if want := "overlap -n 2 --transport shm --emulate latency=2ms,bandwidth=200MB/s"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -169,10 +247,10 @@ func TestDocuments(t *testing.T) {
 }
 
 func TestFastestCounts(t *testing.T) {
-	if f := sample().of("latency", "shm", 2, 8); f.ours != 0.5 || f.limit != 0.25 || f.peer != 1 {
+	if f := sample().of("latency", setup{ranks: 2, over: "shm"}, 8); f.ours != 0.5 || f.limit != 0.25 || f.peer != 1 {
 		t.Errorf("%+v, want 0.5, 0.25 and 1", f)
 	}
-	if f := sample().of("latency", "tcp", 2, 8); f.ours != 5 || !math.IsNaN(f.limit) || !math.IsNaN(f.peer) {
+	if f := sample().of("latency", setup{ranks: 2, over: "tcp"}, 8); f.ours != 5 || !math.IsNaN(f.limit) || !math.IsNaN(f.peer) {
 		t.Errorf("%+v, want 5 alone", f)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
@@ -16,7 +15,8 @@ import (
 const method = `A figure is the median of rounds in which the runtime, its limit and each library run in turns, in processes
 of their own: [decision 0020](decisions/0020-measurements-take-turns-with-their-limit.md). The limit is the least that the
 machine needs to do the same. A cell has our time, and in parentheses our time by the limit's and that of the fastest
-way of MPI by ours: above 1, ours is faster. Sums are of float64, in place in memory of Alloc.`
+way of MPI by ours: above 1, ours is faster. Ranks of all sides are bound, rank i to the i-th core modulo their number,
+unless a job has many. Sums are of float64, in place in memory of Alloc.`
 
 // intro is the text before the method.
 const intro = `Written by gaspi-bench performance (--help has the command). [The guide](guide/tuning.md) says how to make a
@@ -28,65 +28,105 @@ and older ones.`
 func (m *Measured) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Performance\n\n%s\n\n%s\n\n%s\n", wrap(intro), wrap(method), wrap("Measured on "+m.Date+": "+m.Host+"."))
-	for _, q := range quantities() {
-		if !slices.ContainsFunc(m.Rows, func(r report.Row) bool { return slices.Contains(q.ops, r.Op) }) {
+	for _, t := range tables() {
+		rows := t.rows(m)
+		if !slices.ContainsFunc(rows, t.measured) {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s:\n\n%s", q.title, wrap("In "+q.unit), m.table(q))
-		fmt.Fprintf(&b, "\n    gaspi-bench %s -n %d --transport shm --peer openmpi,mpich\n", q.ops[0], q.ranks[0])
+		fmt.Fprintf(&b, "\n## %s\n\n%s:\n\n", t.title, wrap("In "+t.unit))
+		for i, row := range append([][]string{t.head()}, rows...) {
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+			if i == 0 {
+				fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(row)))
+			}
+		}
+		fmt.Fprintf(&b, "\n    gaspi-bench %s\n", strings.Join(t.example(), " "))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// table writes a quantity: a row for each number of ranks, transport and operation.
-func (m *Measured) table(q quantity) string {
-	head, sizes, bytes := []string{"ranks", "over", "operation"}, q.sizes, q.bytes
-	if len(q.ops) == 1 {
-		head = head[:2]
+// head is the first row of a table.
+func (t *table) head() []string {
+	head := []string{"ranks", "over"}
+	if len(t.ops) > 1 {
+		head = append(head, "operation")
 	}
-	if len(bytes) == 0 {
-		sizes, bytes = []string{"time"}, []uint64{0}
+	for _, c := range t.columns {
+		head = append(head, c.head)
 	}
-	rows := [][]string{append(head, sizes...)}
-	for _, n := range q.ranks {
-		for _, transport := range transports() {
-			for _, op := range q.ops {
-				row := []string{strconv.Itoa(n), transport, op}[:len(head)]
-				for _, size := range bytes {
-					row = append(row, m.of(op, transport, n, size).cell())
-				}
-				rows = append(rows, row)
-			}
-		}
-	}
-	var b strings.Builder
-	for i, row := range rows {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
-		if i == 0 {
-			fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(row)))
-		}
-	}
-	return b.String()
+	return head
 }
+
+// rows are the further ones: one for each setup, and for each operation if there are several.
+func (t *table) rows(m *Measured) [][]string {
+	var rows [][]string
+	for _, at := range t.setups {
+		for _, op := range t.ops {
+			row := []string{strconv.Itoa(at.ranks), strings.TrimSuffix(at.over+", "+at.emulate, ", ")}
+			if len(t.ops) > 1 {
+				row = append(row, op)
+			}
+			for _, c := range t.columns {
+				row = append(row, c.cell(m, at, op))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// measured says whether a row has a figure.
+func (t *table) measured(row []string) bool {
+	return slices.ContainsFunc(row[len(row)-len(t.columns):], func(cell string) bool { return cell != missing })
+}
+
+// example is the command line of the first row, for all sizes that the operation has by itself.
+func (t *table) example() []string {
+	c, at := t.commands[0], t.setups[0]
+	args := slices.Concat([]string{c.name}, at.flags(), c.flags)
+	if c.beside != nil {
+		args = append(args, "--peer", strings.Join(c.beside([]string{"openmpi", "mpich"}), ","))
+	}
+	return args
+}
+
+// missing is a cell of what was not measured.
+const missing = "-"
 
 // cell is a figure in a table.
 func (f figure) cell() string {
 	if math.IsNaN(f.ours) {
-		return "-"
+		return missing
 	}
 	return fmt.Sprintf("%s (%s, %s)", show(f.ours), show(f.ours/f.limit), show(f.peer/f.ours))
+}
+
+// withPeer is cell without the limit.
+func (f figure) withPeer() string {
+	if math.IsNaN(f.ours) {
+		return missing
+	}
+	return fmt.Sprintf("%s (%s)", show(f.ours), show(f.peer/f.ours))
 }
 
 // show writes a number with three digits, or all those before the point.
 func show(x float64) string {
 	switch {
 	case math.IsNaN(x):
-		return "-"
+		return missing
 	case x >= 100:
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// percent writes a part of something.
+func percent(x float64) string {
+	if math.IsNaN(x) {
+		return missing
+	}
+	return fmt.Sprintf("%.1f %%", 100*x)
 }
 
 // wrap breaks a paragraph into lines of at most lineLength bytes.
@@ -135,7 +175,7 @@ func picture() []shown {
 func (m *Measured) Picture() (chart.Ratios, error) {
 	c := chart.Ratios{Title: "Two ranks beside the faster of Open MPI and MPICH", Axis: "time of MPI by ours: above 1, ours is faster"}
 	for _, row := range picture() {
-		f := m.of(row.op, row.transport, 2, row.bytes)
+		f := m.of(row.op, setup{ranks: 2, over: row.transport}, row.bytes)
 		if ratio := f.peer / f.ours; !math.IsNaN(ratio) {
 			c.Rows = append(c.Rows, chart.Ratio{Name: row.name, Note: fmt.Sprintf("%s us, %sx", show(f.ours), show(ratio)), Value: ratio})
 		}

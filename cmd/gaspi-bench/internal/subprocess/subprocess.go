@@ -20,7 +20,7 @@ import (
 type Runner struct {
 	Program string        // its file
 	Env     []string      // added to the environment
-	Time    time.Duration // for each row
+	Time    time.Duration // for each row; 0 if the operation takes as long as it does
 }
 
 // patience is how long the command may take to end its ranks after an interrupt.
@@ -37,7 +37,11 @@ func (r *Runner) Rows(ctx context.Context, args ...string) ([]report.Row, error)
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "rows.json")
-	cmd := exec.CommandContext(ctx, r.Program, append(slices.Clone(args), "--time", r.Time.String(), "--json", file)...)
+	all := slices.Clone(args)
+	if r.Time > 0 {
+		all = append(all, "--time", r.Time.String())
+	}
+	cmd := exec.CommandContext(ctx, r.Program, append(all, "--json", file)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher then ends the ranks
 	cmd.WaitDelay = patience
 	cmd.Env = append(os.Environ(), r.Env...)
