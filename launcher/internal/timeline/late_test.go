@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
-	"github.com/gaspi-go/gaspi-go/internal/testenv/tracefile"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 )
 
@@ -204,15 +202,7 @@ func TestStepsRecordedLateBeforeAPost(t *testing.T) {
 // endsOf returns which events arrows go from and to.
 func endsOf(t *testing.T, tl *Timeline) (all []string) {
 	t.Helper()
-	var b bytes.Buffer
-	if err := tl.Write(&b, nil); err != nil {
-		t.Fatal(err)
-	}
-	arrows, err := tracefile.Arrows(bytes.NewReader(b.Bytes()))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, b.String())
-	}
-	for _, a := range arrows {
+	for _, a := range written(t, tl) {
 		all = append(all, a[0].Name+" to "+a[1].Name)
 	}
 	return all

@@ -33,8 +33,8 @@ func (s *script) step(kind trace.Action, begin, end int64, to base.Rank, value u
 	return s.add(kind, begin, end, func(r *trace.Record) { r.Peer, r.Note, r.Count, r.Value = to, 5, 1, value })
 }
 
-// arrowsOf returns the arrows of a timeline: the ranks of both ends, and the notifications of the slices there.
-func arrowsOf(t *testing.T, tl *Timeline) (all [][4]float64) {
+// written returns the arrows of the file of a timeline.
+func written(t *testing.T, tl *Timeline) [][2]tracefile.End {
 	t.Helper()
 	var b bytes.Buffer
 	if err := tl.Write(&b, nil); err != nil {
@@ -44,7 +44,13 @@ func arrowsOf(t *testing.T, tl *Timeline) (all [][4]float64) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, b.String())
 	}
-	for _, a := range arrows {
+	return arrows
+}
+
+// arrowsOf returns the arrows of a timeline: the ranks of both ends, and the notifications of the slices there.
+func arrowsOf(t *testing.T, tl *Timeline) (all [][4]float64) {
+	t.Helper()
+	for _, a := range written(t, tl) {
 		all = append(all, [4]float64{float64(a[0].Process), float64(a[1].Process), a[0].Args["notification"].(float64), a[1].Args["notification"].(float64)})
 	}
 	return all
