@@ -1,9 +1,6 @@
 package executor
 
-import (
-	"github.com/gaspi-go/gaspi-go/internal/schedule"
-	"github.com/gaspi-go/gaspi-go/segment"
-)
+import "github.com/gaspi-go/gaspi-go/segment"
 
 // Algorithms that pack a block for each member copy from and to places at equal distances. Such copies, one after the
 // other, are one instruction, so that a plan has few instructions for many members. Its parts are the destination and
@@ -13,7 +10,7 @@ import (
 // joins makes a copy part of the copies at the end of a lane, and reports whether it continues them.
 func (c *compiler) joins(l lane, in *instruction) bool {
 	k := len(l) - 1
-	if k < 0 || in.kind != schedule.Combine || in.arity != single || l[k].kind != schedule.Combine {
+	if k < 0 || in.arity != single { // of combines alone
 		return false
 	}
 	before, all := &l[k], c.x.parts

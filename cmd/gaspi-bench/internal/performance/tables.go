@@ -90,7 +90,7 @@ func besideMPI(title, unit string, setups []setup, sizes []uint64, ops ...string
 // manyRanks is how jobs of many ranks start, and what they call most.
 func manyRanks() table {
 	t := table{
-		title: "Many ranks", ops: []string{""}, unit: "microseconds, and Open MPI's time by ours",
+		title: "Many ranks", ops: []string{""}, unit: "microseconds, medians of three rounds (256 ranks: of one), and Open MPI's time by ours",
 		setups: []setup{{ranks: 32, over: "tcp", rounds: 3}, {ranks: 128, over: "shm", rounds: 3}, {ranks: 256, over: "shm", rounds: 1}},
 		commands: []command{
 			{name: "startup", beside: openMPI, once: true}, {name: "barrier", beside: openMPI},
