@@ -104,42 +104,69 @@ func (c *compiler) lane(i int, steps schedule.Lane) error {
 	}
 	c.instructions = code
 	if len(c.b.Schedule.Lanes) == 1 {
-		code = c.inline(code)
+		code = c.unstage(code)
 	}
 	c.x.lanes[i] = slices.Clone(code)
 	c.x.lanes[i].countRows()
 	return nil
 }
 
-// inline removes a copy at the beginning of the only lane of a schedule that nothing reads but puts to lines, which then
-// take their data from where the copy takes it: the program's buffer. Beside them the lane has at most credits.
-func (c *compiler) inline(l lane) lane {
+// unstage removes a copy at the beginning of the only lane of a schedule that nothing reads but puts, which then take
+// their data from where the copy takes it: the program's buffer, if that lies in a segment or all of them are to lines.
+// Beside them the lane has at most credits.
+func (c *compiler) unstage(l lane) lane {
 	if len(l) < 2 || l[0].kind != schedule.Combine || l[0].arity != single {
 		return l
 	}
-	copied := c.x.parts[l[0].at:][:2]
-	if int(copied[1].mem) >= c.x.buffers || copied[0].turn != fixed || int(copied[0].mem) < c.x.buffers {
+	staged, own := c.x.parts[l[0].at], c.x.parts[l[0].at+1]
+	if int(own.mem) >= c.x.buffers || staged.turn != fixed || int(staged.mem) < c.x.buffers {
 		return l
 	}
-	staged := c.x.operands[copied[0].mem][copied[0].off:][:copied[0].n]
+	lines := true
+	mem := c.x.operands[staged.mem][staged.off:][:staged.n]
 	for i := range l[1:] {
 		switch in := &l[1+i]; in.kind {
 		case schedule.AwaitCredit, schedule.Credit:
 		case schedule.Put:
-			if src := c.x.sources[in.at].Bytes(); !in.line || !in.mapped || in.coded || len(src) != len(staged) || &src[0] != &staged[0] {
+			if src := c.x.sources[in.at].Bytes(); in.coded || len(src) != len(mem) || &src[0] != &mem[0] {
 				return l
 			}
+			lines = lines && in.line && in.mapped
 		default:
 			return l
 		}
 	}
-	c.x.inlined = copied[1]
+	span, shown := c.shown(own)
+	if !lines && !shown {
+		return l
+	}
+	c.x.inlined = own
 	for i := range l {
-		if l[i].kind == schedule.Put {
-			l[i].line, l[i].inline = false, true
+		switch in := &l[i]; {
+		case in.kind != schedule.Put:
+		case lines:
+			in.line, in.inline = false, true
+		default:
+			c.x.sources[in.at] = span
 		}
 	}
 	return l[1:]
+}
+
+// shown is an operand in a buffer of the caller as a put takes it, if the buffer lies in a segment.
+func (c *compiler) shown(o operand) (gaspi.Span, bool) {
+	var at Base
+	switch o.mem {
+	case memIn:
+		at = c.b.In
+	case memOut:
+		at = c.b.Out
+	}
+	if at.Segment == nil {
+		return gaspi.Span{}, false
+	}
+	span, err := at.Segment.Span(at.Offset+uint64(o.off), uint64(o.n))
+	return span, err == nil
 }
 
 // countRows tells each await how many follow each other from it on.

@@ -44,65 +44,71 @@ func wanted(c *schedule.Call, round, member, i int) float64 {
 }
 
 // TestEagerRuns has members run ahead of each other as far as copies allow, without a word between
-// runs. Those that only send do as many runs as there are copies before any other member begins.
+// runs. Those that only send do as many runs as there are copies before any other member begins. Vectors fit
+// into lines, or do not, and lie in segments, or do not.
 func TestEagerRuns(t *testing.T) {
-	const size, n = 3, 5
-	calls, emits := eagerCalls(size, n)
-	if len(calls) < 4*size {
-		t.Fatalf("%d calls, want those of broadcast, reduce, gather and scatter", len(calls))
-	}
+	const size = 3
 	for _, d := range []schedule.Depth{{Copies: 2, Batch: 1}, {Copies: 4, Batch: 2}, {Copies: 16, Batch: 4}} {
-		for i, c := range calls {
-			t.Run(fmt.Sprintf("%v, root %d, %+v", c.Op, c.Root, d), func(t *testing.T) {
-				onMembers(t, size, func(ctx context.Context, m *Member, barrier func() error) error {
-					b := bindingOf(m, &c, emits[i])
-					b.Depth = d
-					x, err := compileAll(m, b, barrier)
-					if err != nil {
-						return err
-					}
-					var e Execution
-					e.Prepare(m, &x)
-					in, out, from, to := vectors(m, n*size)
-					e.Bind(in, out, nil, nil)
-					one := func(round int) error {
-						for i := range from {
-							from[i], to[i] = given(round, m.Me, i), 0
-							if c.Op == schedule.Broadcast && m.Me == c.Root {
-								to[i] = from[i]
+		for _, n := range []int{5, 9} {
+			calls, emits := eagerCalls(size, n)
+			if len(calls) < 4*size {
+				t.Fatalf("%d calls, want those of broadcast, reduce, gather and scatter", len(calls))
+			}
+			for i, c := range calls {
+				for _, plain := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%v of %d, root %d, %+v, plain %v", c.Op, n, c.Root, d, plain), func(t *testing.T) {
+						onMembers(t, size, func(ctx context.Context, m *Member, barrier func() error) error {
+							b := bindingOf(m, &c, emits[i])
+							if b.Depth = d; plain {
+								b.In, b.Out = Base{}, Base{}
 							}
-						}
-						if err := run(ctx, &e); err != nil {
-							return err
-						}
-						for i := range c.OutLen(m.Me) {
-							if want := wanted(&c, round, m.Me, i); to[i] != want {
-								return fmt.Errorf("run %d: element %d is %v, want %v", round, i, to[i], want)
-							}
-						}
-						return nil
-					}
-					only := (m.Me == c.Root) == (c.Op == schedule.Broadcast || c.Op == schedule.Scatter)
-					if !only {
-						if err := barrier(); err != nil {
-							return err
-						}
-					}
-					for round := range 5 * d.Copies {
-						if only && round == d.Copies {
-							if err := barrier(); err != nil {
+							x, err := compileAll(m, b, barrier)
+							if err != nil {
 								return err
 							}
-						}
-						if err := one(round); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
-			})
+							return runAhead(ctx, m, &c, &x, d, barrier)
+						})
+					})
+				}
+			}
 		}
 	}
+}
+
+// runAhead makes runs of a call, the first of them before other members begin if this one only sends.
+func runAhead(ctx context.Context, m *Member, c *schedule.Call, x *Executable, d schedule.Depth, barrier func() error) error {
+	var e Execution
+	e.Prepare(m, x)
+	in, out, from, to := vectors(m, c.Count*c.Size)
+	e.Bind(in, out, nil, nil)
+	only := (m.Me == c.Root) == (c.Op == schedule.Broadcast || c.Op == schedule.Scatter)
+	if !only {
+		if err := barrier(); err != nil {
+			return err
+		}
+	}
+	for round := range 5 * d.Copies {
+		if only && round == d.Copies {
+			if err := barrier(); err != nil {
+				return err
+			}
+		}
+		for i := range from {
+			from[i], to[i] = given(round, m.Me, i), 0
+			if c.Op == schedule.Broadcast && m.Me == c.Root {
+				to[i] = from[i]
+			}
+		}
+		if err := run(ctx, &e); err != nil {
+			return err
+		}
+		for i := range c.OutLen(m.Me) {
+			if want := wanted(c, round, m.Me, i); to[i] != want {
+				return fmt.Errorf("run %d: element %d is %v, want %v", round, i, to[i], want)
+			}
+		}
+	}
+	return nil
 }
 
 // sends reports whether the member waits for nothing but credits.

@@ -10,12 +10,15 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
 
-// compiled has the members of a call compile it, with four copies of eager memory, and look at what came of it.
-func compiled(t *testing.T, c *schedule.Call, emit schedule.Emitter, look func(m *Member, x *Executable) error) {
+// compiled has the members of a call compile it, with four copies of eager memory, and look at what came of it. Plain
+// vectors lie in no segment.
+func compiled(t *testing.T, c *schedule.Call, emit schedule.Emitter, plain bool, look func(m *Member, x *Executable) error) {
 	t.Helper()
 	onMembers(t, c.Size, func(_ context.Context, m *Member, barrier func() error) error {
 		b := bindingOf(m, c, emit)
-		b.Depth = schedule.Depth{Copies: 4, Batch: 1}
+		if b.Depth = (schedule.Depth{Copies: 4, Batch: 1}); plain {
+			b.In, b.Out = Base{}, Base{}
+		}
 		x, err := compileAll(m, b, barrier)
 		if err != nil {
 			return err
@@ -24,40 +27,57 @@ func compiled(t *testing.T, c *schedule.Call, emit schedule.Emitter, look func(m
 	})
 }
 
-// TestInline: what a member only sends goes from the program's buffer to lines, without a copy between; what does not fit
-// into a line, or is read by other instructions, is copied.
-func TestInline(t *testing.T) {
+// TestUnstaged: what a member only sends goes from the program's buffer to lines, and elsewhere if the buffer lies in a
+// segment, without a copy between; what other instructions read is copied.
+func TestUnstaged(t *testing.T) {
 	for _, n := range []int{1, 7, 8} {
 		calls, emits := eagerCalls(3, n)
 		for i, c := range calls {
 			if c.Op != schedule.Broadcast && c.Op != schedule.Reduce {
 				continue
 			}
-			t.Run(fmt.Sprintf("%v of %d, root %d", c.Op, n, c.Root), func(t *testing.T) {
-				compiled(t, &c, emits[i], func(m *Member, x *Executable) error {
-					inline, copies := 0, 0
-					for _, in := range x.lanes[0] {
-						switch {
-						case in.kind == schedule.Put && in.inline:
-							inline++
-						case in.kind == schedule.Combine && in.arity == single:
-							copies++
-						}
-					}
-					keeps := c.Op == schedule.Broadcast && m.Me != c.Root // it copies what it got
-					switch {
-					case !sends(x):
-						if inline > 0 || keeps && copies == 0 {
-							return fmt.Errorf("%d puts are inline, and %d copies are left, of a member that receives", inline, copies)
-						}
-					case n < 8 && (inline == 0 || copies > 0), n == 8 && (inline > 0 || copies == 0):
-						return fmt.Errorf("%d puts are inline, and %d copies are left", inline, copies)
-					}
-					return nil
+			for _, plain := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%v of %d, root %d, plain %v", c.Op, n, c.Root, plain), func(t *testing.T) {
+					compiled(t, &c, emits[i], plain, func(m *Member, x *Executable) error {
+						return unstaged(m, x, c.Op == schedule.Broadcast && m.Me != c.Root, n < 8, plain)
+					})
 				})
-			})
+			}
 		}
 	}
+}
+
+// unstaged checks what is inline and copied at a member, which perhaps keeps what it gets, of data that fit into lines or
+// do not.
+func unstaged(m *Member, x *Executable, keeps, line, plain bool) error {
+	inline, copies, own := 0, 0, 0
+	for _, in := range x.lanes[0] {
+		switch {
+		case in.kind == schedule.Put && in.inline:
+			inline++
+		case in.kind == schedule.Put && isOwn(m, x.sources[in.at].Bytes()):
+			own++
+		case in.kind == schedule.Combine && in.arity == single:
+			copies++
+		}
+	}
+	found := fmt.Errorf("%d puts are inline, %d take the program's buffer, %d copies are left", inline, own, copies)
+	switch {
+	case !sends(x):
+		if inline+own > 0 || keeps && copies == 0 {
+			return fmt.Errorf("%w, of a member that receives", found)
+		}
+	case line && (inline == 0 || own+copies > 0),
+		!line && !plain && (own == 0 || inline+copies > 0),
+		!line && plain && (copies == 0 || inline+own > 0):
+		return found
+	}
+	return nil
+}
+
+// isOwn reports whether memory is the beginning of one of a member's vectors, as bindingOf places them.
+func isOwn(m *Member, b []byte) bool {
+	return &b[0] == &m.Control.Bytes()[0] || &b[0] == &m.Control.Bytes()[vectorSize]
 }
 
 // TestStarts: of eager memory the first puts of a run are fetched before it, as many as a core has on their way at a time;
@@ -74,7 +94,7 @@ func TestStarts(t *testing.T) {
 		} {
 			of := algorithms.For(c.op)
 			emit := of[slices.IndexFunc(of, func(a algorithms.Algorithm) bool { return a.Name == c.name })].Emit
-			compiled(t, &schedule.Call{Op: c.op, Size: size, Count: 1, Line: 8}, emit, func(m *Member, x *Executable) error {
+			compiled(t, &schedule.Call{Op: c.op, Size: size, Count: 1, Line: 8}, emit, false, func(m *Member, x *Executable) error {
 				if m.Me == 0 && len(x.starts) != c.want {
 					return fmt.Errorf("%v of %d: %d starts, want %d", c.op, size, len(x.starts), c.want)
 				}
