@@ -403,9 +403,11 @@ func (l *link) install(nc net.Conn, n int) {
 // open makes c a connection with nc's socket.
 func (c *conn) open(nc net.Conn) error {
 	opt := socket.Tuning{Congestion: c.t.cfg.Congestion, Silence: c.t.cfg.Silence}
-	if opt.Congestion == "" && sameHost(nc) {
+	near := sameHost(nc)
+	if opt.Congestion == "" && near {
 		opt.Congestion = "reno"
 	}
+	c.out.gather.most = c.t.gatheredMost(near)
 	if secured, ok := nc.(*tls.Conn); ok {
 		c.secure, c.under = nc, secured.NetConn().(*net.TCPConn)
 		socket.Set(c.under, opt)

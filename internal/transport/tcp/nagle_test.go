@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
@@ -85,7 +86,7 @@ func TestGatheredMessagesAreSent(t *testing.T) {
 	for name, send := range map[string]func(p *poster){
 		"a look":         func(p *poster) { p.from.Poll() },
 		"a request":      func(p *poster) { p.c.sendControl(&frame{kind: kindWithdrawn, segment: 9, generation: 9}) },
-		"a long message": func(p *poster) { p.put(gatherMost + 1) },
+		"a long message": func(p *poster) { p.put(p.c.out.gather.most+1, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPoster(t)
@@ -105,10 +106,30 @@ func TestGatheredMessagesAreSent(t *testing.T) {
 	}
 }
 
-// put puts n bytes.
-func (p *poster) put(n uint64) {
+// Goal: the longest payload that is sent with others depends on the network and on the cores.
+func TestLongestGathered(t *testing.T) {
+	for _, c := range []struct {
+		near  bool
+		spin  time.Duration
+		least uint64
+	}{{false, 0, 8 << 10}, {false, 1, 8 << 10}, {true, 0, 16 << 10}, {true, 1, 32 << 10}} {
+		tr := &Transport{cfg: Config{WaitPolicy: &notify.WaitPolicy{Spin: c.spin}}}
+		if got := tr.gatheredMost(c.near); got < c.least || got >= 2*c.least {
+			t.Errorf("near %v, spin %v: up to %d bytes are gathered, want %d and less than twice that", c.near, c.spin, got, c.least)
+		}
+	}
+	p := newPoster(t)
+	if p.put(gatherNear, 2*aloneMost); !p.gathers() {
+		t.Error("messages between ranks of one host that share cores are not gathered")
+	}
+}
+
+// put puts n bytes, so many times.
+func (p *poster) put(n uint64, times int) {
 	s := exposed(p.t, p.from, 2, n)
-	ok(p.t, linkTo(p.t, p.from, 1).Put(p.q, transport.Addr{Segment: 1}, spanOf(p.t, s, 0, n)))
+	for range times {
+		ok(p.t, linkTo(p.t, p.from, 1).Put(p.q, transport.Addr{Segment: 1}, spanOf(p.t, s, 0, n)))
+	}
 }
 
 // Goal: a reader has its system acknowledge at once what asks for it: a header, and each part of

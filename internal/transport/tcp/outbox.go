@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 
 // inlineMost is up to which length a payload is copied behind its header: the
 // system takes one piece of memory 0.1 us sooner than two.
-const inlineMost = 192
+const inlineMost = 4 << 10
 
 // postMost is about the number of bytes that the call sends which issued them, if the
 // peer takes them all the while: half a millisecond's worth. The rest is sent by the next
@@ -30,17 +31,17 @@ type outbox struct {
 	c  *conn
 	mu sync.Mutex
 
-	ended  error                       // guarded by mu; why nothing can be sent any more
-	head   [headSize]byte              // guarded by mu; of the frame that is being issued
-	vec    socket.Vector               // guarded by mu
-	short  [headSize + inlineMost]byte // guarded by mu; a short frame as it is sent
-	armed  atomic.Bool                 // written under mu; something waits until the socket takes it
-	listed bool                        // guarded by mu; the poller watches the socket
-	first  *queuedFrame                // guarded by mu; frames that wait, the first one perhaps sent in part
-	last   *queuedFrame                // guarded by mu
-	spare  *queuedFrame                // guarded by mu; records to be used again
-	more   *sync.Cond                  // of mu; with TLS, wakes the sender
-	busy   bool                        // guarded by mu; with TLS, a frame is being sent that is no longer in the list
+	ended  error          // guarded by mu; why nothing can be sent any more
+	head   [headSize]byte // guarded by mu; of the frame that is being issued
+	vec    socket.Vector  // guarded by mu
+	short  []byte         // guarded by mu; the last short frame that was sent
+	armed  atomic.Bool    // written under mu; something waits until the socket takes it
+	listed bool           // guarded by mu; the poller watches the socket
+	first  *queuedFrame   // guarded by mu; frames that wait, the first one perhaps sent in part
+	last   *queuedFrame   // guarded by mu
+	spare  *queuedFrame   // guarded by mu; records to be used again
+	more   *sync.Cond     // of mu; with TLS, wakes the sender
+	busy   bool           // guarded by mu; with TLS, a frame is being sent that is no longer in the list
 
 	gather   gathering
 	replies  int        // guarded by mu; replies that wait to be sent
@@ -126,7 +127,7 @@ func (o *outbox) passLocked(body []byte) (*queuedFrame, syscall.Errno) {
 func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 	o.vec.Reset()
 	if len(body) <= inlineMost {
-		whole := o.short[:headSize+len(body)]
+		whole := o.shortLocked(headSize + len(body))
 		copy(whole, o.head[:])
 		transport.CopyForPeer(whole[headSize:], body) // for a reply it is the peer who reads here
 		o.vec.Add(whole)
@@ -147,6 +148,14 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 		o.vec.Reset()
 		o.vec.Add(rest[:min(len(rest), sendMost)])
 	}
+}
+
+// shortLocked returns memory for a short frame of n bytes.
+func (o *outbox) shortLocked(n int) []byte {
+	if n > cap(o.short) {
+		o.short = slices.Grow(o.short[:0], n)
+	}
+	return o.short[:n]
 }
 
 // queueLocked puts the frame of o.head and body behind the others.
