@@ -8,14 +8,14 @@ func TestDepthOf(t *testing.T) {
 		slots, bytes, mostSlots, mostBytes int
 		want                               Depth
 	}{
-		{1, 8, 1024, 128 << 10, Depth{256, 64}},
-		{1, 512, 1024, 128 << 10, Depth{256, 64}},
-		{1, 512 + 1, 1024, 128 << 10, Depth{128, 32}},
+		{1, 8, 1024, 128 << 10, Depth{256, 128}},
+		{1, 512, 1024, 128 << 10, Depth{256, 128}},
+		{1, 512 + 1, 1024, 128 << 10, Depth{128, 64}},
 		{1, 1 << 20, 1024, 128 << 10, Depth{2, 1}},
-		{17, 64, 1024, 128 << 10, Depth{32, 8}},
+		{17, 64, 1024, 128 << 10, Depth{32, 16}},
 		{2000, 64, 1024, 128 << 10, Depth{2, 1}},
-		{3, 0, 16, 0, Depth{4, 1}},
-		{0, 0, 0, 0, Depth{256, 64}},
+		{3, 0, 16, 0, Depth{4, 2}},
+		{0, 0, 0, 0, Depth{256, 128}},
 	} {
 		if got := DepthOf(c.slots, c.bytes, c.mostSlots, c.mostBytes); got != c.want {
 			t.Errorf("%d slots of %d and %d bytes of %d: %+v, want %+v", c.slots, c.mostSlots, c.bytes, c.mostBytes, got, c.want)
@@ -27,7 +27,7 @@ func TestDepthOf(t *testing.T) {
 // that may still be read, waits for no credit that the reader cannot have given, and gets as far ahead
 // as the comment says.
 func TestDepthKeepsCopies(t *testing.T) {
-	for _, d := range []Depth{{2, 1}, {2, 2}, {3, 1}, {4, 2}, {6, 2}, {6, 3}, {16, 4}, {256, 64}} {
+	for _, d := range []Depth{{2, 1}, {2, 2}, {3, 1}, {4, 2}, {6, 2}, {6, 3}, {16, 4}, {256, 64}, {256, 128}} {
 		read, given := 0, 0 // runs that the reader has ended, and its credits
 		least, most := d.Copies, 0
 		for run := range 5 * d.Copies {

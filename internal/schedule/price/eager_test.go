@@ -25,7 +25,7 @@ func oneToOne(b *schedule.Builder, c *schedule.Call) {
 func TestEagerMemoryInTheModel(t *testing.T) {
 	const n = 24 << 10
 	c := &schedule.Call{Op: schedule.Broadcast, Size: 2, Count: n, Line: 64}
-	for _, want := range []struct{ onNode, copies, credits int }{{2, 8, 32}, {1, 32, 8}} {
+	for _, want := range []struct{ onNode, copies, credits int }{{2, 8, 16}, {1, 32, 4}} {
 		m := &Machine{RanksPerNode: want.onNode, Network: Link{Put: 1}}
 		res, err := Run(m, c, func(r int) *schedule.Schedule { return schedule.Build(c, r, oneToOne) }, Load{Runs: 64})
 		if err != nil {
@@ -47,7 +47,7 @@ func TestEagerMemoryInTheModel(t *testing.T) {
 
 // TestSendersRunAheadInTheModel has rank 0 send 1 byte in each run, which takes it 1 s, to a rank
 // that is 1000 s away. It waits only when all 256 copies are in use, and again when those are that it
-// got back by 4 credits.
+// got back by 2 credits.
 func TestSendersRunAheadInTheModel(t *testing.T) {
 	c := &schedule.Call{Op: schedule.Broadcast, Size: 2, Count: 1, Line: 64}
 	m := &Machine{Network: Link{Put: 1, Latency: 1000}}
@@ -56,10 +56,10 @@ func TestSendersRunAheadInTheModel(t *testing.T) {
 		root    float64 // when it has ended
 		credits int
 	}{
-		{1, 1, 0}, {63, 63, 0}, {64, 64, 1}, {256, 256, 4},
-		{257, 2064 + 1, 4}, // the first credit follows run 63, which arrives after 1064 s
-		{512, 2064 + 256, 8},
-		{513, 4128 + 1, 8}, // the fifth follows run 319, which arrives after 2064+64+1000 s
+		{1, 1, 0}, {127, 127, 0}, {128, 128, 1}, {256, 256, 2},
+		{257, 2128 + 1, 2}, // the first credit follows run 127, which arrives after 1128 s
+		{512, 2128 + 256, 4},
+		{513, 4256 + 1, 4}, // the third follows run 383, which arrives after 2128+128+1000 s
 	} {
 		res, err := Run(m, c, func(r int) *schedule.Schedule { return schedule.Build(c, r, oneToOne) }, Load{Runs: want.runs})
 		if err != nil {
