@@ -119,7 +119,7 @@ func (c *compiler) unstage(l lane) lane {
 		return l
 	}
 	staged, own := c.x.parts[l[0].at], c.x.parts[l[0].at+1]
-	if int(own.mem) >= c.x.buffers || staged.turn != fixed || int(staged.mem) < c.x.buffers {
+	if int(own.mem) >= c.x.buffers || int(staged.mem) < c.x.buffers {
 		return l
 	}
 	lines := true
@@ -147,7 +147,7 @@ func (c *compiler) unstage(l lane) lane {
 		case lines:
 			in.line, in.inline = false, true
 		default:
-			c.x.sources[in.at] = span
+			c.x.sources[in.at], in.from = span, fixed
 		}
 	}
 	return l[1:]

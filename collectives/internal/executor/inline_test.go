@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -33,13 +34,13 @@ func TestUnstaged(t *testing.T) {
 	for _, n := range []int{1, 7, 8} {
 		calls, emits := eagerCalls(3, n)
 		for i, c := range calls {
-			if c.Op != schedule.Broadcast && c.Op != schedule.Reduce {
+			if c.Op == schedule.Scatter { // the root copies blocks one behind the other
 				continue
 			}
 			for _, plain := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v of %d, root %d, plain %v", c.Op, n, c.Root, plain), func(t *testing.T) {
 					compiled(t, &c, emits[i], plain, func(m *Member, x *Executable) error {
-						return unstaged(m, x, c.Op == schedule.Broadcast && m.Me != c.Root, n < 8, plain)
+						return unstaged(m, x, c.Op == schedule.Broadcast && m.Me != c.Root, n < 8 && c.Op != schedule.Gather, plain)
 					})
 				})
 			}
@@ -73,6 +74,38 @@ func unstaged(m *Member, x *Executable, keeps, line, plain bool) error {
 		return found
 	}
 	return nil
+}
+
+// TestUnstagedPart: a part of the program's buffer is sent from where it lies there; it is copied if other memory is sent,
+// too.
+func TestUnstagedPart(t *testing.T) {
+	const n, at = 8, 3
+	for _, more := range []bool{false, true} {
+		emit := func(b *schedule.Builder, c *schedule.Call) {
+			given, other, hold := b.Scratch(n), b.Scratch(n), b.Scratch(2*n)
+			data := b.Slots(1)
+			if b.Rank() == 1 {
+				b.Await(data)
+				return
+			}
+			b.Copy(given.At(0, 0, n), b.In(0, at, n))
+			b.Put(hold.At(1, 0, n), given.At(0, 0, n), data)
+			if more {
+				b.Put(hold.At(1, n, n), other.At(0, 0, n), data)
+			}
+		}
+		compiled(t, &schedule.Call{Op: schedule.Scatter, Size: 2, Count: n, Line: 8}, emit, false, func(m *Member, x *Executable) error {
+			code := x.lanes[0]
+			switch {
+			case m.Me == 1:
+			case more != (code[0].kind == schedule.Combine):
+				return fmt.Errorf("the first instruction is %+v, of two sources %v", code[0], more)
+			case !more && &x.sources[code[0].at].Bytes()[0] != &m.Control.Bytes()[8*at]:
+				return errors.New("the put does not take the part of the buffer")
+			}
+			return nil
+		})
+	}
 }
 
 // isOwn reports whether memory is the beginning of one of a member's vectors, as bindingOf places them.
