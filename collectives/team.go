@@ -268,11 +268,15 @@ func (t *Team) findNodes(ctx context.Context) error {
 		t.nodes[i] = int(n)
 		t.chooser.OneNode = t.chooser.OneNode && n == 0
 	}
-	if !t.chooser.OneNode && t.proc.LocalSize() == t.proc.Size() && len(t.ranks) <= mostOnOneHost {
+	sockets := !t.chooser.OneNode && t.proc.LocalSize() == t.proc.Size()
+	if sockets && len(t.ranks) <= mostOnOneHost {
 		t.chooser.Hosts = make([]int, len(t.ranks))
 	}
 	if !t.measured() {
 		crowd(&t.chooser.Machine, mostAlike(t.nodes))
+		if sockets {
+			onSockets(&t.chooser.Machine, len(t.ranks))
+		}
 	}
 	return nil
 }

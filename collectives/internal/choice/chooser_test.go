@@ -15,7 +15,7 @@ import (
 func machine() price.Machine {
 	return price.Machine{
 		Call: 70e-9, Await: 4e-9, Step: 65e-9, Network: price.Link{Latency: 5e-6, Put: 1e-6, Signal: 1e-6},
-		Bandwidth: 3e9, SocketRate: 8e9, ReduceRate: 12e9, CopyRate: 15e9, Memory: 25e9, CoreMemory: 14e9, Cache: 8 << 20,
+		Bandwidth: 3e9, SocketRate: 8e9, ReduceRate: 24e9, CopyRate: 30e9, Memory: 25e9, CoreMemory: 14e9, Cache: 8 << 20,
 	}
 }
 

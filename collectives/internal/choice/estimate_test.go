@@ -29,7 +29,7 @@ func settings() []setting {
 	two.Cores = 2
 	sockets := two
 	sockets.Network, sockets.Take, sockets.Bandwidth = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}, 2.5e-6, 20e9
-	sockets.SendShare = 2. / 3
+	sockets.SendShare, sockets.ReduceRate, sockets.CopyRate = 2./3, 12e9, 15e9
 	slow := shared
 	slow.Network, slow.Bandwidth, slow.SocketRate = price.Link{Latency: 60e-6}, 1e9, 0
 	one, own := func(int) int { return 0 }, func(r int) int { return r }
@@ -55,6 +55,15 @@ func (s *setting) call(op schedule.Operation, ranks, bytes int, plain bool) (*Ch
 	for r := range c.Nodes {
 		c.Nodes[r] = s.node(r)
 		ch.OneNode = ch.OneNode && c.Nodes[r] == 0
+	}
+	if ch.OneNode {
+		ofCore := ranks / ch.Machine.Cores
+		ch.Machine.Switch *= float64(min(max(ofCore, 1), 8)) // as in a team
+		if ofCore >= 64 {
+			ch.Machine.Await += 1.5e-6
+		} else if ofCore >= 8 {
+			ch.Machine.Await += 0.3e-6
+		}
 	}
 	if s.oneHost {
 		ch.Hosts = make([]int, ranks)
