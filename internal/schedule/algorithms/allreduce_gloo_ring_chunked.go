@@ -69,6 +69,8 @@ func allReduceGlooRingChunkedFormula(s *price.Topology, c *schedule.Call) price.
 	fold.Fold = price.Local{Elements: n / p / 2, Sources: 2, Scratch: 1}
 	if c.Size > 3 {
 		fold.Credits, fold.Window = 1, 2
+		fold.Turns = max(hop.Turns, 0.25) // it gets two chunks of each half ahead of the next rank, and so do results
+		hop.Turns = fold.Turns
 	}
 	return price.Profile{Stages: []price.Stage{fold, hop}, Scratch: 2 * n / p}
 }

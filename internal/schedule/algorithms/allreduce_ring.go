@@ -45,7 +45,7 @@ func allReduceRing(b *schedule.Builder, c *schedule.Call) {
 // allReduceRingFormula is two rings of P-1 steps, of which the first folds.
 func allReduceRingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n / p, Turns: ringTurns(s, p-1)}
+	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n / p, Turns: ringTurns(s, (p-1)*2/3)}
 	fold := hop
 	fold.Fold = price.Local{Elements: n / p, Sources: 2, Scratch: 1}
 	return price.Profile{Stages: []price.Stage{fold, hop}, Scratch: n}

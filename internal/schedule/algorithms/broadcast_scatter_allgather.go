@@ -72,8 +72,12 @@ func broadcastScatterAllGatherFormula(s *price.Topology, c *schedule.Call) price
 	for k := range tree.stages() {
 		scattered += float64(tree.edges(k)) * chunks(1<<k)
 	}
+	turns := 0.0
+	if s.Nodes == 1 {
+		turns = 0.2 // most of what is to come round is there when a rank has its core again
+	}
 	ring := func(times float64) price.Stage {
-		return price.Stage{Times: times, Route: s.Ring(1), Peers: 1, Elements: n / p}
+		return price.Stage{Times: times, Route: s.Ring(1), Peers: 1, Elements: n / p, Turns: turns}
 	}
 	root := only(price.Leaving, ring(scattered/p))
 	root.Pairs, root.Turns, root.OneWay, root.Busy = 1, -1, true, price.Leaving

@@ -69,6 +69,7 @@ func ringFold(s *price.Topology, p, n float64) price.Stage {
 	}
 	if p-1 > ringInbox {
 		g.Credits, g.Window = 1, ringInbox
+		g.Turns = max(g.Turns, 1.2/ringInbox) // it gets no further ahead of the next rank
 	}
 	return g
 }
