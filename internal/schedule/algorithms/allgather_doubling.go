@@ -42,11 +42,8 @@ func allGatherDoubling(b *schedule.Builder, c *schedule.Call) {
 func allGatherDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	steps := float64(log2up(c.Size))
-	credit := price.Stage{Route: s.Ring(1), Peers: steps, From: 1, Turns: 1 / steps}
+	credit := price.Stage{Route: s.Ring(1), Peers: steps, From: 1, Turns: -1}
 	stages := append([]price.Stage{credit}, growingStages(s, c.Size, 2, n, false)...)
-	for i := range stages[1:] {
-		stages[1+i].Turns = exchangeTurns(1)
-	}
 	around := price.Stage{Route: s.Ring(1), Peers: 1, Elements: n, Apart: true, Only: price.Leaving, Turns: -1, Times: (steps - 1) / 2}
 	return price.Profile{Stages: append(stages, around, ownCopy(c, n))}
 }
@@ -58,7 +55,7 @@ func growingStages(s *price.Topology, size, radix int, n float64, apart bool) []
 		digits := digitsOf(size, radix, have)
 		sent := float64(min(size, radix*have) - have)
 		all = append(all, price.Stage{
-			Route: s.Rings(have, digits-1), Peers: float64(digits - 1), Elements: n * sent / float64(digits-1), Apart: apart,
+			Route: s.Rings(have, digits-1), Peers: float64(digits - 1), Elements: n * sent / float64(digits-1), Apart: apart, Turns: aheadTurns(size, have),
 		})
 	}
 	return all

@@ -105,7 +105,7 @@ func allReduceBcubeFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	for _, f := range factorizeAll(c.Size, max(c.Radix, 2)) {
 		share := n / float64(dist*f)
 		stages = append(stages, price.Stage{
-			Route: s.Group(dist, f, 0), Peers: float64(f - 1), Elements: share,
+			Route: s.Group(dist, f, 0), Beside: dist == 1, Peers: float64(f - 1), Elements: share,
 			Fold: price.Local{Elements: share, Sources: float64(f), Scratch: float64(f - 1)},
 		})
 		dist *= f

@@ -168,7 +168,7 @@ func allReduceDoubleTreeFormula(s *price.Topology, c *schedule.Call) price.Profi
 		stages = append(stages, g)
 	}
 	whole := price.Stage{
-		Route: s.Ring(1), Only: price.Neither, Peers: 4, Elements: n / 2, Turns: 4,
+		Route: s.Ring(1), Only: price.Neither, Peers: 4, Elements: n / 2, Turns: 2.5, // of its children and its parents most have come before it has its core again
 		Fold: price.Local{Elements: n / 2, Sources: 3, Scratch: 2},
 	}
 	if s.Most > 1 {

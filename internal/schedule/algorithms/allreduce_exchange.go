@@ -172,7 +172,7 @@ func exchangeStages(s *price.Topology, factors []int, ranks int, n float64, apar
 	dist := apart
 	for _, f := range factors {
 		stages = append(stages, price.Stage{
-			Route: s.Group(dist, f, ranks-core), Pairs: s.OnHost(float64(core)), Peers: float64(f - 1), Elements: n, Apart: true,
+			Route: s.Group(dist, f, ranks-core), Pairs: s.OnHost(float64(core)), Peers: float64(f - 1), Elements: n, Apart: true, Beside: dist == 1,
 			Fold: price.Local{Elements: n, Sources: float64(f), Flip: float64(f)},
 		})
 		flip += float64(f-1) * n

@@ -53,7 +53,7 @@ func allReduceLeadersFormula(s *price.Topology, c *schedule.Call) price.Profile 
 	n, most := float64(c.Count), float64(s.Most)
 	var stages []price.Stage
 	if s.Most > 1 {
-		stages = append(stages, price.Stage{OneWay: true, Pairs: float64(s.Host), Peers: 1, From: most - 1, Turns: 0.5, Copy: price.Local{Elements: n, Sources: 1}})
+		stages = append(stages, price.Stage{OneWay: true, Pairs: float64(s.Host), Peers: 1, From: most - 1, Turns: 1 / most, Copy: price.Local{Elements: n, Sources: 1}})
 	}
 	stages = append(stages, price.Stage{Pairs: s.OnHost(float64(s.Nodes)), Turns: -1, Fold: price.Local{Elements: n, Sources: most}})
 	among, flip := exchangeStages(s, disseminationFactors(s.Nodes, c.Radix), s.Nodes, n, s.Most)

@@ -81,7 +81,7 @@ func allToAllBruckFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		digits, period := digitsOf(c.Size, radix, weight), radix*weight
 		blocks := float64(c.Size - c.Size/period*weight - min(c.Size%period, weight)) // but those whose digit is 0
 		peers := float64(digits - 1)
-		g := price.Stage{Route: s.Rings(weight, digits-1), Peers: peers, Elements: n * blocks / peers, Apart: true, Turns: exchangeTurns(peers)}
+		g := price.Stage{Route: s.Rings(weight, digits-1), Peers: peers, Elements: n * blocks / peers, Apart: true, Turns: behindTurns(c.Size, radix, weight)}
 		g.Copy = price.Local{Times: blocks, Elements: n, Sources: 1, Scratch: 1}
 		all.Stages = append(all.Stages, g)
 		all.Scratch, all.Flip = max(all.Scratch, n*blocks), all.Flip+n*blocks

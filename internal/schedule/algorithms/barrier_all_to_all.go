@@ -15,5 +15,5 @@ func barrierAllToAll(b *schedule.Builder, c *schedule.Call) {
 }
 
 func barrierAllToAllFormula(s *price.Topology, c *schedule.Call) price.Profile {
-	return price.Profile{Stages: []price.Stage{{Route: s.Everybody(), Peers: float64(c.Size - 1), Turns: 1.5}}}
+	return price.Profile{Stages: []price.Stage{{Route: s.Everybody(), Peers: float64(c.Size - 1)}}}
 }

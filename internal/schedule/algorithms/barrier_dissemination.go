@@ -35,10 +35,7 @@ func barrierDisseminationFormula(s *price.Topology, c *schedule.Call) price.Prof
 	var p price.Profile
 	for known := 1; known < c.Size; known *= radix {
 		digits := digitsOf(c.Size, radix, known)
-		p.Stages = append(p.Stages, price.Stage{Route: s.Rings(known, digits-1), Peers: float64(digits - 1), Turns: 1})
-	}
-	if len(p.Stages) > 0 {
-		p.Stages[0].Turns = 1.5 // some come before their core is free again
+		p.Stages = append(p.Stages, price.Stage{Route: s.Rings(known, digits-1), Peers: float64(digits - 1), Turns: behindTurns(c.Size, radix, known)})
 	}
 	return p
 }

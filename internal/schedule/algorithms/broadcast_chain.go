@@ -29,7 +29,6 @@ func broadcastChain(b *schedule.Builder, c *schedule.Call) {
 // broadcastChainFormula is the hops. A rank is written to again when it has written to the next.
 func broadcastChainFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	hop := chainHop(s, c)
-	hop.Turns = 1.5 // the first run of two begins with one
 	return price.Profile{
 		Stages: []price.Stage{{Route: s.Ring(1), OneWay: true, Peers: 1, Turns: -1}, hop},
 		Again:  []price.Stage{oneHop(hop, 0), oneHop(hop, hop.Elements), only(price.Leaving, oneHop(hop, hop.Elements))},

@@ -33,5 +33,5 @@ func broadcastDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
 // readFromRoot is the stages of ranks that each copy so many elements of the root when it says so.
 func readFromRoot(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	return price.Profile{Stages: []price.Stage{fromOne(s, p, 0), work(price.Local{Elements: n, Sources: 1}), toOne(s, p, 0)}}
+	return price.Profile{Stages: []price.Stage{readyFromOne(s, p), work(price.Local{Elements: n, Sources: 1}), toOne(s, p, 0)}}
 }

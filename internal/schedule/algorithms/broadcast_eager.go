@@ -13,8 +13,9 @@ const eagerRadix = 16
 // eagerRadices are of more rounds, for messages that cost more than a turn.
 var eagerRadices = []int{2, 4}
 
-// eagerTurns is how often a rank gives its core away for a vector in eager memory: who comes late finds it there.
-const eagerTurns = 0.6
+// eagerTurns is how often a rank gives its core away for a vector in eager memory that comes down a tree of a radix: who
+// comes after its parent finds it there.
+func eagerTurns(radix int) float64 { return 0.5 / float64(radix) }
 
 // broadcastEager is for short vectors: they go down a tree of high radix, through eager
 // memory, and are copied to the result there.
@@ -59,7 +60,7 @@ func broadcastEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		route.Out, route.Spare = route.Out/children, route.Spare/children
 		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(float64(reach)), Busy: price.Leaving,
-			Peers: children, From: 1, Elements: n, Turns: eagerTurns,
+			Peers: children, From: 1, Elements: n, Turns: eagerTurns(radix),
 		}
 		if !onPath {
 			g.Only = g.Busy

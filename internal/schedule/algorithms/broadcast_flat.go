@@ -31,6 +31,5 @@ func broadcastFlat(b *schedule.Builder, c *schedule.Call) {
 func broadcastFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	credit, data := toOne(s, p, 0), fromOne(s, p, n)
-	credit.Turns = 0.5 // as the root waits for each by itself
 	return price.Profile{Stages: []price.Stage{credit, data}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)}}
 }

@@ -46,6 +46,6 @@ func broadcastSplit(b *schedule.Builder, c *schedule.Call) {
 func broadcastSplitFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	return price.Profile{Stages: []price.Stage{
-		fromOne(s, p, 0), work(price.Local{Elements: n * (p - 1) / p, Sources: 1}), fromOne(s, p, 0), only(price.Arrival, toOne(s, p, 0)),
+		readyFromOne(s, p), work(price.Local{Elements: n * (p - 1) / p, Sources: 1}), readyFromOne(s, p), only(price.Arrival, toOne(s, p, 0)),
 	}}
 }

@@ -29,6 +29,13 @@ func fromOne(s *price.Topology, p, n float64) price.Stage {
 	return price.Stage{Route: s.Star(), OneWay: true, Pairs: 1, Busy: price.Leaving, Peers: p - 1, From: 1, Elements: n}
 }
 
+// readyFromOne is signals from the first rank, which sends them first of all: in one of two runs others find them there.
+func readyFromOne(s *price.Topology, p float64) price.Stage {
+	g := fromOne(s, p, 0)
+	g.Turns = 0.5
+	return g
+}
+
 // toOne is messages of n elements from all others to one rank, which alone waits for them.
 func toOne(s *price.Topology, p, n float64) price.Stage {
 	return price.Stage{Route: s.Star(), OneWay: true, Busy: price.Arrival, Peers: 1, From: p - 1, Elements: n, Turns: 1 / p}

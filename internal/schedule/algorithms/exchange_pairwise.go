@@ -56,6 +56,16 @@ func exchangePairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile 
 	return p
 }
 
-// exchangeTurns is how often a rank gives its core away where it exchanges something with so many others: one that comes
-// behind all of them, mostly, finds there what it waits for.
-func exchangeTurns(peers float64) float64 { return 1 - 0.6/(peers+1) }
+// aheadTurns is how often a rank gives its core away where it hears from the next ranks around the ring, the nearest at
+// that distance: they have their turn after it, but for those beyond the last rank.
+func aheadTurns(size, distance int) float64 { return 1 - float64(distance)/float64(size) }
+
+// behindTurns is the same where it hears from ranks before it, of a digit of that weight: in the last round they have had
+// their turn, but for those beyond the first rank. In others every second one waits, of those of which one comes last.
+func behindTurns(size, radix, weight int) float64 {
+	digits := digitsOf(size, radix, weight)
+	if weight*radix < size {
+		return max(1./3, 0.5-0.5/float64(radix))
+	}
+	return float64((digits-1)*weight) / float64(size)
+}

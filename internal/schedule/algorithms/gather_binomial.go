@@ -73,7 +73,7 @@ func gatherBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	again := againUp(levels)
 	begun := levels[len(levels)-1]
 	begun.Peers, begun.From, begun.Elements, begun.Busy, begun.Only = float64(len(levels)), 1, 0, price.Leaving, price.Leaving
-	heard := price.Stage{Route: s.Ring(1), OneWay: true, Peers: 1, Busy: price.Neither, Only: price.Neither, Turns: 0.5}
+	heard := price.Stage{Route: s.Ring(1), OneWay: true, Peers: 1, Busy: price.Neither, Only: price.Neither, Turns: -1}
 	late := only(price.Leaving, oneHop(levels[len(levels)-1], subtreeBlocks(c, n)((c.Size+3)/4)))
 	late.Elsewhere, late.Turns = true, -1 // short messages of the next run go before the long ones of this
 	levels = append(levels, late)

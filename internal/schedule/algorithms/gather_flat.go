@@ -41,7 +41,7 @@ func gatherFlat(b *schedule.Builder, c *schedule.Call) {
 func gatherFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	window := min(float64(radixOr(c, incastWindow)), p-1)
-	credit, data := fromOne(s, p, 0), toOne(s, p, n)
+	credit, data := readyFromOne(s, p), toOne(s, p, n)
 	credit.Peers = window
 	others := only(price.Neither, credit)
 	others.Peers = p - 1 - window

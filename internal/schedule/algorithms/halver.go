@@ -107,7 +107,7 @@ func halvingStages(s *price.Topology, size int, n float64) (halve, join, back []
 	for level := range levels {
 		half, busy := n/float64(int(2)<<level), size&^(1<<(level+1)-1) // ranks of blocks that halve so often
 		halve = append(halve, price.Stage{
-			Route: s.Group(1<<level, 2, 0), Pairs: s.OnHost(float64(busy)), Peers: 1, Elements: half, Fold: price.Local{Elements: half, Sources: 2, Scratch: 1},
+			Route: s.Group(1<<level, 2, 0), Pairs: s.OnHost(float64(busy)), Beside: level == 0, Peers: 1, Elements: half, Fold: price.Local{Elements: half, Sources: 2, Scratch: 1},
 		})
 	}
 	if rest := size - chunks; rest > 0 {

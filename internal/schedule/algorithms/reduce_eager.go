@@ -77,7 +77,7 @@ func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		route, onPath := s.Tree(price.Lowest, radix, len(stages)-1)
 		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(senders), Busy: price.Arrival,
-			Peers: 1, From: children, Elements: n, Returns: children, Turns: 0.5 + 1/(children+1), // every second run finds what it needs there
+			Peers: 1, From: children, Elements: n, Returns: children, Turns: 1 / (children + 1), // of each family the parent
 			Fold: price.Local{Elements: n, Sources: children + 1},
 		}
 		if !onPath {

@@ -128,7 +128,7 @@ func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Prof
 		half := n * float64(group-group/2)
 		from := float64(1 + group%2)
 		p.Stages = append(p.Stages, price.Stage{
-			Route: s.Halves(level), Peers: 1, From: from, Elements: half, Apart: true, Turns: exchangeTurns(1),
+			Route: s.Halves(level), Peers: 1, From: from, Elements: half, Apart: true, Turns: halvingTurns(c.Size, level),
 			Fold: price.Local{Elements: n * float64(group/2), Sources: from + 1, Flip: from + 1},
 		})
 		if p.Flip += half; c.Size%(2<<level) != 0 { // some group is odd
@@ -136,4 +136,17 @@ func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Prof
 		}
 	}
 	return p
+}
+
+// halvingTurns is how often the mean rank gives its core away in a step: every second one of those that have a partner, and all
+// of pairs of neighbours, which have their turn at the same time.
+func halvingTurns(size, level int) float64 {
+	groups := 1 << level
+	if size == 2*groups {
+		return 1
+	}
+	shorter := size / groups // ranks of some groups; others have one more
+	longer := size % groups
+	paired := longer*((shorter+1)&^1) + (groups-longer)*(shorter&^1)
+	return float64(paired) / float64(2*size)
 }

@@ -114,7 +114,7 @@ func scanDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	p := price.Profile{Scratch: n * float64(log2up(c.Size)+1+int(folds))}
 	for step := 1; step < c.Size; step *= 2 {
 		p.Stages = append(p.Stages, price.Stage{
-			Route: s.Ring(step), Pairs: s.OnHost(float64(c.Size - step)), Peers: 1, Elements: n, Credits: 1,
+			Route: s.Ring(step), Pairs: s.OnHost(float64(c.Size - step)), Peers: 1, Elements: n, Credits: 1, Turns: 0.8,
 			Fold: price.Local{Times: folds, Elements: n, Sources: 2, Scratch: 2},
 		})
 	}

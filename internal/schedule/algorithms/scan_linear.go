@@ -60,7 +60,7 @@ func scanLinearFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	if c.Op == schedule.ExScan {
 		copied, scratch = n, 2*n
 	} else {
-		hop.Credits, hop.Turns = 1, 2 // a rank waits until its vector was read, too
+		hop.Credits, hop.Turns = 1, 1.5 // a rank waits until its vector was read, too
 	}
 	own := work(price.Local{Elements: copied, Sources: 1})
 	return price.Profile{Stages: []price.Stage{hop, own}, Again: []price.Stage{one, only(price.Leaving, one), oneHop(hop, 0)}, Scratch: scratch}

@@ -50,7 +50,7 @@ func scatterBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	levels := binomial{size: c.Size}.treeStages(s, false, 0, subtreeBlocks(c, n), noFold)
 	for i := range levels {
-		levels[i].Turns = eagerTurns
+		levels[i].Turns = eagerTurns(2)
 	}
 	pack := price.Stage{Pairs: 1, OneWay: true, Busy: price.Leaving, Turns: -1}
 	pack.Copy = price.Local{Elements: n * (p - 1), Sources: 1, Scratch: 1}

@@ -30,7 +30,6 @@ func scatterFlat(b *schedule.Builder, c *schedule.Call) {
 func scatterFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	credit, data := toOne(s, p, 0), fromOne(s, p, n)
-	credit.Turns = 0.5 // as the root waits for each by itself
 	return price.Profile{
 		Stages: []price.Stage{credit, data, ownCopy(c, n)}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)},
 	}

@@ -46,7 +46,15 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	default:
 		first, period = first+float64((w.Count-1)*step), max(w.Count*step, period)
 	}
-	return m.Call + (first+period)/2
+	return m.Call + (e.begin()+first+period)/2
+}
+
+// begin is how long the ranks of a host take until each has had a core. Only the first of each core pays nothing for it.
+func (e *estimator) begin() float64 {
+	if !e.shared {
+		return 0
+	}
+	return float64(e.s.Host-e.m.Cores) * e.m.Switch / float64(e.m.Cores)
 }
 
 // An estimator is what all stages of a call have in common.
@@ -289,12 +297,21 @@ func (e *estimator) farChain(c *stageCost) float64 {
 
 // onCores is how long a stage takes where ranks share cores.
 func (e *estimator) onCores(c *stageCost) float64 {
-	turns := or(c.Turns, 1)
+	turns := or(c.Turns, e.waits(c))
 	if turns < 0 || c.Peers == 0 {
 		turns = 0
 	}
 	chain := e.chain(c) + e.turns(c, turns)
 	return max(chain, c.use.cores*c.lanes, c.lanes*c.use.ports, c.lanes*c.use.memory)
+}
+
+// waits is how often a rank gives its core away, if nothing else is said. Of ranks that exchange something all but the
+// last wait: that one finds it there, if not all have their turn at the same time.
+func (e *estimator) waits(c *stageCost) float64 {
+	if c.OneWay || c.Beside && c.Peers < float64(e.m.Cores) {
+		return 1
+	}
+	return c.Peers / (c.Peers + 1)
 }
 
 // turns counts what a stage occupies cores for, if each of its receivers gives its own away so

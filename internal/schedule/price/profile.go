@@ -35,6 +35,7 @@ type Stage struct {
 	Times  float64 // how often it is done, one after the other; 0 means once
 	Pairs  float64 // ranks of one host that send; 0 means all
 	OneWay bool    // who sends does not receive
+	Beside bool    // who exchanges something has consecutive numbers
 	Share  float64 // part of it that one rank does; 0 means all
 	// Elsewhere says that what it occupies is counted in another stage.
 	Elsewhere bool
