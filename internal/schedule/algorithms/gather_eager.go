@@ -50,5 +50,5 @@ func gatherEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	}
 	unpack := price.Stage{Pairs: 1, OneWay: true, Busy: price.Arrival, Turns: -1, Copy: price.Local{Elements: n * (p - 1), Sources: 1}}
 	stages := append([]price.Stage{own}, levels...)
-	return price.Profile{Stages: append(stages, unpack), Eager: n * p, EagerSlots: float64(len(levels)), Again: []price.Stage{}}
+	return price.Profile{Stages: append(stages, unpack), Eager: n * p, EagerSlots: float64(len(levels)), Again: []price.Stage{}, Between: true}
 }
