@@ -54,8 +54,12 @@ func reduceRingGather(b *schedule.Builder, c *schedule.Call) {
 	}
 }
 
-// reduceRingGatherFormula is the ring, and then the chunks to the root.
+// reduceRingGatherFormula is the ring, and then the chunks to the root. The next ring waits for one of them, while others
+// are still on their way.
 func reduceRingGatherFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	return price.Profile{Stages: []price.Stage{ringFold(s, p, n/p), toOne(s, p, n/p)}, Scratch: n / p, Flip: 3 * n / p}
+	ring, chunks := ringFold(s, p, n/p), toOne(s, p, n/p)
+	return price.Profile{
+		Stages: []price.Stage{ring, chunks}, Again: []price.Stage{ring, oneHop(chunks, n/p)}, Scratch: n / p, Flip: 3 * n / p,
+	}
 }

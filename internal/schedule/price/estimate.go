@@ -41,10 +41,10 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		if w.AtOnce == 1 { // the first rank of a node sends of the next segment while others copy
 			each -= e.early(p.Stages)
 		}
-		first = max(first+float64((w.Count-1)*use.most()), first+float64((w.Count/w.AtOnce-1)*each))
+		first = max(first+float64((w.Count-1)*use.most())-e.filled(&p, w, use), first+float64((w.Count/w.AtOnce-1)*each))
 		period = first
 	default:
-		first, period = first+float64((w.Count-1)*step), max(w.Count*step, period)
+		first, period = first+float64((w.Count-1)*step)-e.filled(&p, w, use), max(w.Count*step, period)
 	}
 	return m.Call + (e.begin()+first+period)/2
 }
@@ -197,6 +197,11 @@ func (e *estimator) signal(part float64) float64 {
 	return float64(part*e.m.Network.Signal) + float64((1-part)*e.m.Shared.Signal)
 }
 
+// latency is that of a message of which a part goes to another node.
+func (e *estimator) latency(part float64) float64 {
+	return float64(part*e.m.Network.Latency) + float64((1-part)*e.m.Shared.Latency)
+}
+
 // busiest is the work of the rank that has most to do in a stage.
 func (e *estimator) busiest(c *stageCost) float64 {
 	most := c.Route.Most
@@ -247,7 +252,11 @@ func (e *estimator) chain(c *stageCost) float64 {
 		chain += float64(c.Credits * m.Await)
 	}
 	if c.Busy == Arrival || !c.OneWay {
-		chain += float64(c.Credits * e.signal(c.Route.Far))
+		answers := float64(c.Credits * e.signal(c.Route.Far))
+		if c.Window > 0 { // the next message is on its way meanwhile
+			answers = max(0, answers-e.latency(c.Route.Far))
+		}
+		chain += answers
 	}
 	if c.Peers == 0 {
 		return chain

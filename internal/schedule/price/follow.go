@@ -42,6 +42,23 @@ func (e *estimator) idle(p *Profile, w Segments) float64 {
 	return max(0, copies-max(0, float64((w.AtOnce-1)*message)-e.m.Network.Latency))
 }
 
+// filled is how long the ports idle in the stages of a first segment in which all send, but for the latency of the first
+// of them, as far as segments that are under way at the same time leave a port by then.
+func (e *estimator) filled(p *Profile, w Segments, use usage) float64 {
+	if use.ports < use.most() || w.AtOnce <= 1 {
+		return 0
+	}
+	idle, latency := 0.0, 0.0
+	for i := range p.Stages {
+		g := &p.Stages[i]
+		if t, _, u := e.stage(g); !g.OneWay && u.ports > 0 {
+			latency = max(latency, (t-u.ports)/or(g.Times, 1))
+			idle += max(0, t-u.ports)
+		}
+	}
+	return max(0, min(idle-latency, float64((w.AtOnce-1)*use.ports)))
+}
+
 // period is how much longer two runs take than one.
 func (e *estimator) period(p *Profile, w Segments, first float64, use usage) float64 {
 	if p.Again == nil {
