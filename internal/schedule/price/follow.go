@@ -94,7 +94,9 @@ func (p *Profile) later(first float64, use usage) float64 {
 func (e *estimator) between(stages []Stage, first float64, use usage) float64 {
 	later, folded := 2*max(use.cores, use.ports, use.memory)-first, 0.0
 	for i := range stages {
-		_, _, u := e.stage(&stages[i])
+		busiest := stages[i] // the node that has most of this stage's messages, whatever it has of others
+		busiest.Route.Spare = 0
+		_, _, u := e.stage(&busiest)
 		later = max(later, u.most(), folded+e.sending(&stages[i]))
 		folded += u.rank
 	}
