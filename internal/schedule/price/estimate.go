@@ -17,7 +17,8 @@ type Segments struct {
 // out how ranks and segments get in each other's way.
 func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
-	e.cached = m.Cache > 0 && (w.Vectors*w.Element+p.Memory(s, w))*float64(s.Host) <= float64(m.Cache)
+	e.memory = w.Vectors*w.Element + p.Memory(s, w)
+	e.cached = e.fits(float64(s.Host))
 	if p.Flip > 0 {
 		w.AtOnce = w.Count // each has memory of its own
 	}
@@ -62,9 +63,15 @@ type estimator struct {
 	m       *Machine
 	s       *Topology
 	element float64
+	memory  float64 // bytes of a rank
 	cached  bool
 	near    bool
 	shared  bool // ranks share cores
+}
+
+// fits reports whether the memory of so many ranks of a host fits its cache.
+func (e *estimator) fits(ranks float64) bool {
+	return e.m.Cache > 0 && float64(e.memory*ranks) <= float64(e.m.Cache)
 }
 
 // A usage is how long stages occupy what ranks share, in seconds.
@@ -116,8 +123,21 @@ type stageCost struct {
 	use         usage
 }
 
-// stage is how long a stage takes, how long ranks then queue for ports, and what it occupies.
+// stage is how long a stage takes, how long ranks then queue for ports, and what it occupies. Its longest path may be on
+// a host of fewer ranks than that of which everything else is.
 func (e *estimator) stage(g *Stage) (seconds, queue float64, use usage) {
+	seconds, queue, use = e.onHost(g)
+	if host := g.Route.Host; host > 0 {
+		there, path := *e, *g
+		there.cached = e.fits(host)
+		path.Pairs = max(1, or(g.Pairs, float64(e.s.Host))*host/float64(e.s.Host))
+		seconds, _, _ = there.onHost(&path)
+	}
+	return seconds, queue, use
+}
+
+// onHost is stage as if all hosts were alike.
+func (e *estimator) onHost(g *Stage) (seconds, queue float64, use usage) {
 	c := e.cost(g)
 	c.use.rank = e.busiest(&c)
 	work := float64(c.sends(g.Route.Most) + float64(got(g)*e.m.Await) + c.local + e.credits(g, g.Route.Most))
@@ -197,7 +217,7 @@ func (e *estimator) signal(part float64) float64 {
 	return float64(part*e.m.Network.Signal) + float64((1-part)*e.m.Shared.Signal)
 }
 
-// latency is that of a message of which a part goes to another node.
+// latency is the latency of a message of which a part goes to another node.
 func (e *estimator) latency(part float64) float64 {
 	return float64(part*e.m.Network.Latency) + float64((1-part)*e.m.Shared.Latency)
 }

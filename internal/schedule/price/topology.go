@@ -21,7 +21,8 @@ type Topology struct {
 
 	node   []int32
 	even   bool    // nodes are consecutive ranks, as many on each but the last
-	counts []int32 // room: ranks of each node
+	counts []int32 // room, by node
+	sizes  []int32 // ranks of each node
 	routes map[routeKey]Route
 
 	trees map[treeKey]*rankTree
@@ -40,7 +41,8 @@ type Route struct {
 	Out  float64 // messages that leave a node when each sender sends one, of the node that sends most
 	// Spare is how many of those do not leave, or reach, the node whose ports have most to do in all stages together.
 	Spare float64
-	ring  int // the distance of Ring, else 0
+	Host  float64 // ranks of the host that the longest path is on there; 0 means the largest
+	ring  int     // the distance of Ring, else 0
 }
 
 // NewTopology returns the topology of calls of size ranks, with the node and the host of each. Nil
@@ -81,6 +83,7 @@ func (s *Topology) countNodes() {
 		}
 		s.Most = max(s.Most, int(s.counts[n]))
 	}
+	s.sizes = slices.Clone(s.counts)
 	s.Least, s.first = s.Most, int(s.counts[s.node[0]])
 	for _, n := range s.counts {
 		if n > 0 {

@@ -81,7 +81,7 @@ func TestTree(t *testing.T) {
 					for n := range parents {
 						out = max(out, parents[n][k], children[n][k])
 					}
-					if want := (Route{Far: route.Far, Part: route.Part, Most: route.Most, Out: float64(out), Spare: float64(out - parents[busiest][k])}); route != want {
+					if want := (Route{Far: route.Far, Part: route.Part, Most: route.Most, Out: float64(out), Spare: float64(out - parents[busiest][k]), Host: route.Host}); route != want {
 						t.Errorf("%d ranks, radix %d, digit %d, level %d: %+v, want %+v", size, radix, without, k, route, want)
 					}
 					if onPath {
@@ -170,7 +170,7 @@ func (m *messages) check(t *testing.T, name string, size int, got Route, peers f
 	t.Helper()
 	want := Route{}
 	if m.far > 0 {
-		want = Route{1, float64(m.far) / float64(m.all), float64(slices.Max(m.ofRank[:])) / peers, float64(m.out()) / peers, 0, 0}
+		want = Route{1, float64(m.far) / float64(m.all), float64(slices.Max(m.ofRank[:])) / peers, float64(m.out()) / peers, 0, 0, 0}
 	}
 	if got != want {
 		t.Errorf("%s of %d ranks: %+v, want %+v", name, size, got, want)
@@ -191,5 +191,25 @@ func TestAlong(t *testing.T) {
 		if g.Route.Far != 1 {
 			t.Errorf("step %d: the path leaves %v nodes, want 1", i, g.Route.Far)
 		}
+	}
+}
+
+// Goal: trees on uneven nodes know the hosts that their longest path is on.
+func TestHostsOfTrees(t *testing.T) {
+	s, err := NewTopology(new(Machine), 8, []int{0, 0, 0, 0, 0, 1, 1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{3, 5, 5} { // 7 to 6, to 4, to 0
+		if route, onPath := s.Tree(Lowest, 2, k); route.Host != want || !onPath {
+			t.Errorf("level %d: a host of %v ranks, on the path: %v; want %v", k, route.Host, onPath, want)
+		}
+	}
+	even, err := NewTopology(new(Machine), 8, []int{0, 0, 0, 0, 1, 1, 1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if route, _ := even.Tree(Lowest, 2, 0); route.Host != 0 {
+		t.Errorf("a host of %v ranks, want the largest", route.Host)
 	}
 }

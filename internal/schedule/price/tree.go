@@ -26,6 +26,7 @@ func (s *Topology) Tree(without Digit, radix, k int) (route Route, onPath bool) 
 		r %= l.weight * radix
 	}
 	digit := r / l.weight % radix
+	route.Host = s.ofNode(r - digit*l.weight)
 	if digit == 0 {
 		return route, false
 	}
@@ -33,6 +34,14 @@ func (s *Topology) Tree(without Digit, radix, k int) (route Route, onPath bool) 
 		route.Far = 0
 	}
 	return route, true
+}
+
+// ofNode is how many ranks share the node of a rank, and its host; 0 if as many as on the largest, or if hosts are not nodes.
+func (s *Topology) ofNode(rank int) float64 {
+	if s.Host != s.Most || s.Most == s.Least {
+		return 0
+	}
+	return float64(s.sizes[s.node[rank]])
 }
 
 // A treeKey is a tree.
