@@ -56,6 +56,9 @@ func allReduceLeadersFormula(s *price.Topology, c *schedule.Call) price.Profile 
 		stages = append(stages, price.Stage{OneWay: true, Pairs: float64(s.Host), Peers: 1, From: most - 1, Turns: 1 / most, Copy: price.Local{Elements: n, Sources: 1}})
 	}
 	stages = append(stages, price.Stage{Pairs: s.OnHost(float64(s.Nodes)), Turns: -1, Fold: price.Local{Elements: n, Sources: most}})
+	if s.Nodes == 1 { // the exchange of one leader
+		stages = append(stages, price.Stage{OneWay: true, Pairs: 1, Turns: -1, Copy: price.Local{Elements: n, Sources: 1}})
+	}
 	among, flip := exchangeStages(s, disseminationFactors(s.Nodes, c.Radix), s.Nodes, n, s.Most)
 	for _, g := range among {
 		if g.Pairs = s.OnHost(float64(s.Nodes)); g.OneWay {
