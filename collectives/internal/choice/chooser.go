@@ -89,6 +89,10 @@ func (ch *Chooser) Explain(c *Signature) ([]Candidate, error) {
 // still be as good: the model is not that exact.
 const aboutEqual = 1.01
 
+// aboutEqualFormulas is the same of formulas, of which half are further from simulations, for a variant with fewer
+// segments.
+const aboutEqualFormulas = 1.025
+
 // fewerRounds is the same where ranks share cores and another radix of the same algorithm takes fewer rounds: a rank
 // that has to pass something on costs more there than the model knows. Broadcasts of 4 to 64 KiB by 4 ranks on 2 cores
 // over sockets took 0.9 to 1.8 times as long by eager with radix 2 as in one round, in the median of ten pairs 1.3,
@@ -103,10 +107,17 @@ func (ch *Chooser) quickest(all []Variant, c *Signature) (Variant, error) {
 	if err != nil {
 		return Variant{}, err
 	}
-	least := prices[cheapest(prices)].seconds
-	best := -1
+	best := cheapest(prices)
+	if most := prices[best].seconds * aboutEqualFormulas; !prices[best].simulated {
+		for i, v := range all {
+			if fewer := v.cuts() - all[best].cuts(); !prices[i].heavy && prices[i].seconds <= most && (fewer < 0 || fewer == 0 && prices[i].seconds < prices[best].seconds) {
+				best = i
+			}
+		}
+	}
+	most := prices[best].seconds * aboutEqual
 	for i, v := range all {
-		if !prices[i].heavy && prices[i].seconds <= least*aboutEqual && (best < 0 || v.cuts() < all[best].cuts()) {
+		if !prices[i].heavy && prices[i].seconds <= most && (v.cuts() < all[best].cuts() || v.cuts() == all[best].cuts() && i < best) {
 			best = i
 		}
 	}
