@@ -24,6 +24,7 @@ type Topology struct {
 	counts []int32 // room, by node
 	sizes  []int32 // ranks of each node
 	routes map[routeKey]Route
+	halves []float64 // throughHalves; nil before it was looked at
 
 	trees map[treeKey]*rankTree
 }
@@ -152,31 +153,48 @@ func (s *Topology) Rings(distance, peers int) Route {
 }
 
 // along is the stages, with how often the longest path leaves a node in those in which all ranks go around the ring.
-// Where nodes are even that is Ring's; else it stays where it is, or moves on, so that it leaves most nodes.
+// Where nodes are alike that is Ring's; else it stays where it is, or moves on, so that it leaves most nodes.
 func (s *Topology) along(stages []Stage) []Stage {
-	if s.Nodes == 1 || s.even || s.Ranks > countedMessages {
+	if s.Nodes == 1 || s.even && s.Most == s.Least || s.Ranks > countedMessages {
 		return stages
 	}
 	stages = slices.Clone(stages)
-	left, next, most := make([]int, s.Ranks), make([]int, s.Ranks), 0 // nodes on the way to each rank
+	w := s.ways()
 	for i := range stages {
-		g, before := &stages[i], most
-		if g.Route.ring == 0 || g.Times > 1 || g.OneWay || g.Pairs > 0 {
-			continue
+		g := &stages[i]
+		if distance := g.Route.ring; distance != 0 && g.Times <= 1 && !g.OneWay && g.Pairs == 0 {
+			g.Route.Far = float64(w.step(func(r int) int { return (r + distance) % s.Ranks }))
 		}
-		for r := range next {
-			from := (r + s.Ranks - g.Route.ring) % s.Ranks
-			way := left[from]
-			if s.node[from] != s.node[r] {
-				way++
-			}
-			next[r] = max(left[r], way)
-			most = max(most, next[r])
-		}
-		left, next = next, left
-		g.Route.Far = float64(most - before)
 	}
 	return stages
+}
+
+// ways are how many nodes have been left on the way to each rank, and at most.
+type ways struct {
+	node       []int32
+	left, next []int
+	most       int
+}
+
+func (s *Topology) ways() *ways {
+	return &ways{node: s.node, left: make([]int, s.Ranks), next: make([]int, s.Ranks)}
+}
+
+// step takes all ways on to whom each rank sends, or leaves them where they are, and returns how many more nodes have been
+// left.
+func (w *ways) step(to func(rank int) int) (more int) {
+	before := w.most
+	copy(w.next, w.left)
+	for from, way := range w.left {
+		r := to(from)
+		if w.node[from] != w.node[r] {
+			way++
+		}
+		w.next[r] = max(w.next[r], way)
+		w.most = max(w.most, way)
+	}
+	w.left, w.next = w.next, w.left
+	return w.most - before
 }
 
 // Group is the route of ranks that differ in one digit of their number, which has so many
@@ -198,24 +216,46 @@ func (s *Topology) Group(distance, values, extra int) Route {
 // their number is odd, and so are those halves, so often as said before: each sends to its partner in the other half,
 // and the rank that has none to the last one of that.
 func (s *Topology) Halves(before int) Route {
-	return s.counted(routeKey{before, halves, 0}, s.Ranks, 1, func(me, _ int) (from, to int) {
-		lo, hi := 0, s.Ranks
-		for range before {
-			if mid := hi - (hi-lo)/2; me < mid {
-				hi = mid
-			} else {
-				lo = mid
+	route := s.counted(routeKey{before, halves, 0}, s.Ranks, 1, func(me, _ int) (from, to int) { return me, s.half(me, before) })
+	if route.Out > 0 && s.Ranks <= countedMessages {
+		route.Far = s.throughHalves(before)
+	}
+	return route
+}
+
+// throughHalves is how often the longest path leaves a node in one step of all halves: in the mean of two runs, of which a
+// rank begins the second when it has ended the first. Ranks without a partner in some step let others go ahead.
+func (s *Topology) throughHalves(before int) float64 {
+	if s.halves == nil {
+		s.halves = make([]float64, bits.Len(uint(s.Ranks-1)))
+		w := s.ways()
+		for range 2 {
+			for k := range s.halves {
+				s.halves[k] += float64(w.step(func(r int) int { return s.half(r, k) })) / 2
 			}
 		}
-		lower := hi - (hi-lo)/2 - lo
-		switch {
-		case hi-lo < 2:
-			return me, me
-		case me < lo+lower:
-			return me, min(me+lower, hi-1)
+	}
+	return s.halves[before]
+}
+
+// half is to whom a rank sends when halves have been cut so often, itself if to nobody.
+func (s *Topology) half(me, before int) int {
+	lo, hi := 0, s.Ranks
+	for range before {
+		if mid := hi - (hi-lo)/2; me < mid {
+			hi = mid
+		} else {
+			lo = mid
 		}
-		return me, me - lower
-	})
+	}
+	lower := hi - (hi-lo)/2 - lo
+	switch {
+	case hi-lo < 2:
+		return me
+	case me < lo+lower:
+		return min(me+lower, hi-1)
+	}
+	return me - lower
 }
 
 // These stand for what is no group in a routeKey: the last one as extra, others as group.

@@ -170,7 +170,7 @@ func (m *messages) check(t *testing.T, name string, size int, got Route, peers f
 	t.Helper()
 	want := Route{}
 	if m.far > 0 {
-		want = Route{1, float64(m.far) / float64(m.all), float64(slices.Max(m.ofRank[:])) / peers, float64(m.out()) / peers, 0, 0, 0}
+		want = Route{Far: 1, Part: float64(m.far) / float64(m.all), Most: float64(slices.Max(m.ofRank[:])) / peers, Out: float64(m.out()) / peers}
 	}
 	if got != want {
 		t.Errorf("%s of %d ranks: %+v, want %+v", name, size, got, want)
@@ -211,5 +211,20 @@ func TestHostsOfTrees(t *testing.T) {
 	}
 	if route, _ := even.Tree(Lowest, 2, 0); route.Host != 0 {
 		t.Errorf("a host of %v ranks, want the largest", route.Host)
+	}
+}
+
+// Goal: the longest path through halves is that of the mean of two runs.
+func TestThroughHalves(t *testing.T) {
+	s, err := NewTopology(new(Machine), 7, []int{0, 0, 0, 0, 0, 1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := 0.0
+	for level := range 3 {
+		got += s.Halves(level).Far
+	}
+	if got != 2 { // 2 to 6, to 4, to 5, and in the next run to 1
+		t.Errorf("the path leaves %v nodes in a run, want 2", got)
 	}
 }
