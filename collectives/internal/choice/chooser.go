@@ -89,8 +89,8 @@ func (ch *Chooser) Explain(c *Signature) ([]Candidate, error) {
 // still be as good: the model is not that exact.
 const aboutEqual = 1.01
 
-// aboutEqualFormulas is the same of formulas, of which half are further from simulations, for a variant with fewer
-// segments.
+// aboutEqualFormulas is the same for a variant with fewer segments if the quickest was not simulated: half of all formulas
+// are further than aboutEqual from simulations.
 const aboutEqualFormulas = 1.025
 
 // fewerRounds is the same where ranks share cores and another radix of the same algorithm takes fewer rounds: a rank
@@ -108,23 +108,33 @@ func (ch *Chooser) quickest(all []Variant, c *Signature) (Variant, error) {
 		return Variant{}, err
 	}
 	best := cheapest(prices)
-	if most := prices[best].seconds * aboutEqualFormulas; !prices[best].simulated {
-		for i, v := range all {
-			if fewer := v.cuts() - all[best].cuts(); !prices[i].heavy && prices[i].seconds <= most && (fewer < 0 || fewer == 0 && prices[i].seconds < prices[best].seconds) {
-				best = i
-			}
-		}
-	}
 	most := prices[best].seconds * aboutEqual
+	if !prices[best].simulated {
+		most = prices[best].seconds * aboutEqualFormulas
+	}
+	best = fewestCuts(all, prices, most, best)
+	most = min(most, prices[best].seconds*aboutEqual)
 	for i, v := range all {
-		if !prices[i].heavy && prices[i].seconds <= most && (v.cuts() < all[best].cuts() || v.cuts() == all[best].cuts() && i < best) {
+		if !prices[i].heavy && prices[i].seconds <= most && v.cuts() == all[best].cuts() {
 			best = i
+			break
 		}
 	}
 	if ch.topology.Host > ch.Machine.Cores && ch.Machine.Cores > 0 {
 		best = ch.fewest(all, prices, best)
 	}
 	return all[best], nil
+}
+
+// fewestCuts returns the quickest of those variants with the fewest segments that take at most so long, as best does.
+func fewestCuts(all []Variant, prices []cost, most float64, best int) int {
+	for i, v := range all {
+		fewer := v.cuts() - all[best].cuts()
+		if !prices[i].heavy && prices[i].seconds <= most && (fewer < 0 || fewer == 0 && prices[i].seconds < prices[best].seconds) {
+			best = i
+		}
+	}
+	return best
 }
 
 // fewest returns the variant with the fewest rounds of those that differ from best in the radix alone and take little

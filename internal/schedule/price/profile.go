@@ -59,7 +59,7 @@ type Stage struct {
 	Copy  Local   // as well
 	Coded float64 // elements encoded or decoded
 	Codes float64 // in so many steps
-	Turns float64 // how often a rank gives its core away; 0 means once, less than 0 never
+	Turns float64 // how often a rank gives its core away; 0 means once, but for the last of those that exchange something; less than 0 never
 }
 
 // A Half is a part of a stage.
