@@ -41,7 +41,7 @@ func allGatherRing(b *schedule.Builder, c *schedule.Call) {
 func allGatherRingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	credit := price.Stage{Route: s.Ring(1), Peers: 1}
-	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n, Turns: ringTurns(s, p-1)}
+	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n, Turns: ringTurns(s, p-1), Passes: true}
 	return price.Profile{Stages: []price.Stage{credit, hop, ownCopy(c, n)}}
 }
 

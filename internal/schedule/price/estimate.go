@@ -330,6 +330,9 @@ func (e *estimator) onCores(c *stageCost) float64 {
 	if turns < 0 || c.Peers == 0 {
 		turns = 0
 	}
+	if c.Passes && e.m.Cores > 2 { // those before and behind a rank run at the same time, so that they wait for each other
+		turns = max(turns, 3./8)
+	}
 	chain := e.chain(c) + e.turns(c, turns)
 	return max(chain, c.use.cores*c.lanes, c.lanes*c.use.ports, c.lanes*c.use.memory)
 }

@@ -36,6 +36,7 @@ type Stage struct {
 	Pairs  float64 // ranks of one host that send; 0 means all
 	OneWay bool    // who sends does not receive
 	Beside bool    // who exchanges something has consecutive numbers
+	Passes bool    // a rank only passes on what comes from the one before it
 	Share  float64 // part of it that one rank does; 0 means all
 	// Elsewhere says that what it occupies is counted in another stage.
 	Elsewhere bool
