@@ -93,8 +93,8 @@ const aboutEqual = 1.01
 // are further than aboutEqual from simulations.
 const aboutEqualFormulas = 1.025
 
-// fewerRounds is the same where ranks share cores and another radix of the same algorithm takes fewer rounds: a rank
-// that has to pass something on costs more there than the model knows. Broadcasts of 4 to 64 KiB by 4 ranks on 2 cores
+// fewerRounds is the same where ranks share cores but not all memory, and another radix of the same algorithm takes fewer
+// rounds: a rank that has to pass something on costs more there than the model knows. Broadcasts of 4 to 64 KiB by 4 ranks on 2 cores
 // over sockets took 0.9 to 1.8 times as long by eager with radix 2 as in one round, in the median of ten pairs 1.3,
 // while the model said 0.92.
 const fewerRounds = 1.1
@@ -120,7 +120,7 @@ func (ch *Chooser) quickest(all []Variant, c *Signature) (Variant, error) {
 			break
 		}
 	}
-	if ch.topology.Host > ch.Machine.Cores && ch.Machine.Cores > 0 {
+	if !ch.OneNode && ch.topology.Host > ch.Machine.Cores && ch.Machine.Cores > 0 {
 		best = ch.fewest(all, prices, best)
 	}
 	return all[best], nil
