@@ -101,7 +101,7 @@ const fewerRounds = 1.1
 
 // quickest returns the variant that takes least time by the model; of those about equal the
 // one with the fewest segments, whose messages cost what the model does not know, and
-// of those the first; where ranks share cores, that one with another radix if it then takes fewer rounds.
+// of those the first; where ranks share cores but not all memory, that one with another radix if it then takes fewer rounds.
 func (ch *Chooser) quickest(all []Variant, c *Signature) (Variant, error) {
 	prices, err := ch.prices(all, c)
 	if err != nil {

@@ -150,7 +150,7 @@ func (o *outbox) sendLocked(body []byte) (sent int, errno syscall.Errno) {
 	}
 }
 
-// shortLocked returns memory for a short frame of n bytes.
+// shortLocked returns memory for a short frame of n bytes. It allocates if none was as long before.
 func (o *outbox) shortLocked(n int) []byte {
 	if n > cap(o.short) {
 		o.short = slices.Grow(o.short[:0], n)
