@@ -145,7 +145,7 @@ func runAhead(ctx context.Context, p *gaspi.Proc, args []string) error {
 		}
 	}
 	many()
-	for range 6 {
+	for range 20 {
 		if err == nil {
 			err = p.Barrier(ctx, p.World())
 		}
@@ -159,7 +159,7 @@ func runAhead(ctx context.Context, p *gaspi.Proc, args []string) error {
 			err = p.Barrier(ctx, p.World())
 		}
 		if !sends {
-			time.Sleep(5 * time.Millisecond) // sleep: others wait for credits meanwhile
+			time.Sleep(time.Duration(p.Rank()+1) * 5 * time.Millisecond) // sleep: others wait for credits meanwhile, of one after the other
 		}
 		many()
 	}
