@@ -241,8 +241,8 @@ type Bind int
 const (
 	// BindNone lets the system place the ranks.
 	BindNone Bind = iota
-	// BindCore gives rank i the i-th core of those this process may use, modulo
-	// their number, for all its threads from the start.
+	// BindCore gives each rank of a host one core of those that the process which starts it may use, for all its
+	// threads from the start: rank i the i-th. Where ranks outnumber cores, neighbours share one.
 	BindCore
 )
 

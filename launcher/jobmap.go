@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/sys/thread"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/executable"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 )
 
 // A JobMap lists the hosts, ranks and cores that Run would use, and the program that it would
@@ -31,6 +32,9 @@ type Placement struct {
 	Ranks int    // from First on
 	Cores []int  // those that this process may use; nil on another host, where they are not known
 }
+
+// Core returns the core that BindCore gives the i-th rank of the host. Cores is not nil.
+func (p Placement) Core(i int) int { return supervise.CoreOf(i, p.Ranks, p.Cores) }
 
 // MapJob returns the map of a job, and starts nothing. Its error is the one that Run would have
 // for the Config, for a program of this host that is not there or cannot be executed, for a

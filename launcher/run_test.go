@@ -173,11 +173,11 @@ func TestBindToCores(t *testing.T) {
 	if o, err = runJob(t, cfg); err != nil {
 		t.Fatal(err)
 	}
-	if first, again := linesOf(o.stdout, 0), linesOf(o.stdout, count); !slices.Equal(first, again) {
-		t.Errorf("rank 0 has %q and rank %d has %q, want the same core", first, count, again)
+	if first, next := linesOf(o.stdout, 0), linesOf(o.stdout, 1); !slices.Equal(first, next) {
+		t.Errorf("rank 0 has %q and rank 1 has %q, want the same core", first, next)
 	}
-	if count > 1 && slices.Equal(linesOf(o.stdout, 0), linesOf(o.stdout, 1)) {
-		t.Errorf("ranks 0 and 1 have the same core %q", linesOf(o.stdout, 0))
+	if count > 1 && slices.Equal(linesOf(o.stdout, 0), linesOf(o.stdout, count)) {
+		t.Errorf("ranks 0 and %d have the same core %q", count, linesOf(o.stdout, 0))
 	}
 }
 

@@ -245,7 +245,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.DurationVar(&c.Timeout, "timeout", 0, "end the job with exit code 124 if it runs longer, such as 10m\n(default none)")
 	f.DurationVar(&c.StallTimeout, "stall-timeout", 60*time.Second, "say which rank holds up the others when one has waited for so\nlong, and when that has doubled; a `TIME` of 0 is never")
 	f.StringVar(&o.onStall, "on-stall", "report", "report: go on then; abort: end the job with exit code\n124")
-	f.StringVar(&o.bind, "bind", "none", "core: rank i runs on the i-th core, modulo their number;\nnone: wherever the system puts it")
+	f.StringVar(&o.bind, "bind", "none", "core: rank i runs on the i-th core; where ranks outnumber\nthem, neighbours share one;\nnone: wherever the system puts it")
 	f.DurationVar(&c.KillGrace, "kill-grace", launcher.DefaultKillGrace, "how long ranks that were told to end may take before they\nare killed")
 	f.StringVar(&o.onFailure, "on-failure", "abort", "when a rank fails: abort ends the others; continue lets them\ngo on and tells them")
 	f.BoolVar(&o.watch, "watch", false, "show above the output what ranks do, every second, if standard\nerror is a terminal")

@@ -84,7 +84,7 @@ func (o *options) coresOf(p launcher.Placement) string {
 	}
 	var each []string
 	for i := range p.Ranks {
-		each = append(each, fmt.Sprintf("rank %d: %d", int(p.First)+i, p.Cores[i%len(p.Cores)]))
+		each = append(each, fmt.Sprintf("rank %d: %d", int(p.First)+i, p.Core(i)))
 	}
 	return strings.Join(each, ", ")
 }

@@ -96,7 +96,7 @@ func (a *Ranks) startInThread() error {
 	defer a.spareCores()()
 	for i, r := range a.ranks {
 		if cores != nil {
-			if err := thread.SetCores([]int{cores[i%len(cores)]}); err != nil {
+			if err := thread.SetCores([]int{CoreOf(i, len(a.ranks), cores)}); err != nil {
 				return fmt.Errorf("bind rank %d: %w", r.number, err)
 			}
 		}

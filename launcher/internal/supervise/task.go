@@ -41,7 +41,7 @@ type Task struct {
 	Command  Command
 	First    base.Rank     // ranks have consecutive numbers
 	Own      [][]string    // the variables by which each rank knows who it is
-	Cores    bool          // each rank is bound to a core of its own, modulo their number
+	Cores    bool          // each rank is bound to one core: see CoreOf
 	Grace    time.Duration // how long leftovers may take to end before they are killed; not positive: no time
 	JobRanks int           // of the whole job; 0: ranks tell nothing of themselves
 	Measure  bool          // ranks tell what connections and processors do, too

@@ -28,7 +28,7 @@ type setup struct {
 	ranks   int
 	over    string // the transport
 	emulate string // the network, if one is emulated
-	bound   bool   // rank i of all sides runs on the i-th core, modulo their number
+	bound   bool   // each rank of all sides runs on one core
 	rounds  int    // of all sides at most; 0 if as many as asked for
 }
 

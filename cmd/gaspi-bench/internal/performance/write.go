@@ -15,8 +15,8 @@ import (
 const method = `A figure is the median of rounds in which the runtime, its limit and each library run in turns, in processes
 of their own: [decision 0020](decisions/0020-measurements-take-turns-with-their-limit.md). The limit is the least that the
 machine needs to do the same. A cell has our time, and in parentheses our time by the limit's and that of the fastest
-way of MPI by ours: above 1, ours is faster. Where few ranks are measured beside MPI, all sides are bound, rank i to the
-i-th core modulo their number. Sums are of float64, in place in memory of Alloc.`
+way of MPI by ours: above 1, ours is faster. Where few ranks are measured beside MPI, all sides bind each to a core, as
+[decision 0043](decisions/0043-neighbours-share-a-core.md) says. Sums are of float64, in place in memory of Alloc.`
 
 // intro is the text before the method.
 const intro = `Written by gaspi-bench performance (--help has the command). [The guide](guide/tuning.md) says how to make a
