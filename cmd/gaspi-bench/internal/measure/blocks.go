@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 
@@ -20,6 +21,8 @@ const (
 	FewBlocks = 5 // where each takes longer than all were to take
 	MaxBlocks = 4000
 	maxBatch  = 1 << 20
+	// warmBlocks is how many blocks are run at most before their length counts.
+	warmBlocks = 12
 
 	// turn is how many blocks of a contender are measured before it is another's turn.
 	turn = 4
@@ -142,28 +145,42 @@ func (b *Bench) calibrate(ctx context.Context, w Workload) (n int, block time.Du
 		err := b.Slowest(ctx, took)
 		return 1, took[0], err
 	}
+	enough := min(blockTime, b.Rules.Time) / 2
 	for n = 1; ; n *= 2 {
 		for c := len(w.Contenders) - 1; c >= 0; c-- {
-			took := make([]time.Duration, 1)
-			// The better of two: what first touches memory would end this early.
-			for range 2 {
-				d, err := b.block(ctx, w, c, n)
-				if err != nil {
-					return 0, 0, err
-				}
-				if took[0] == 0 || d < took[0] {
-					took[0] = d
-				}
-			}
-			if err := b.Slowest(ctx, took); err != nil {
+			if block, err = b.shortest(ctx, w, c, n, enough); err != nil {
 				return 0, 0, err
 			}
-			block = took[0]
 		}
-		if block >= min(blockTime, b.Rules.Time)/2 || n >= maxBatch {
+		if block >= enough || n >= maxBatch {
 			return n, block, nil
 		}
 	}
+}
+
+// shortest returns how long the shortest of a few blocks takes the slowest rank.
+func (b *Bench) shortest(ctx context.Context, w Workload, c, n int, enough time.Duration) (time.Duration, error) {
+	least := time.Duration(math.MaxInt64)
+	for run := 0; !isKnown(run, least, enough); run++ {
+		took, err := b.block(ctx, w, c, n)
+		if err != nil {
+			return 0, err
+		}
+		slowest := []time.Duration{took}
+		if err := b.Slowest(ctx, slowest); err != nil {
+			return 0, err
+		}
+		least = min(least, slowest[0])
+	}
+	return least, nil
+}
+
+// isKnown reports whether the length of a block is known after so many runs, of which the shortest took so long. Two
+// are enough for one that is too short to be measured, or so long that its first operations do not matter. Others are
+// run warmBlocks times: what first touches memory, or finds connections and threads at rest, takes up to four times as
+// long, and would end a calibration with blocks that are mostly the way out of a barrier.
+func isKnown(runs int, least, enough time.Duration) bool {
+	return runs >= warmBlocks || runs >= 2 && (least < enough || least >= 2*blockTime)
 }
 
 // block runs one batch on all ranks at once and returns how long it took here,

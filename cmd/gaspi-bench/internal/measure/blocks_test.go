@@ -25,3 +25,28 @@ func TestBlocksFor(t *testing.T) {
 		}
 	}
 }
+
+func TestIsKnown(t *testing.T) {
+	const us, enough = time.Microsecond, blockTime / 2
+	for _, c := range []struct {
+		runs  int
+		least time.Duration
+		want  bool
+	}{
+		{0, 1 << 62, false},
+		{1, 10 * us, false},
+		{1, 5000 * us, false},
+		{2, 10 * us, true},
+		{2, enough - 1, true},
+		{2, enough, false},
+		{2, 2*blockTime - 1, false},
+		{2, 2 * blockTime, true},
+		{warmBlocks - 1, enough, false},
+		{warmBlocks - 1, enough - 1, true},
+		{warmBlocks, enough, true},
+	} {
+		if got := isKnown(c.runs, c.least, enough); got != c.want {
+			t.Errorf("%d blocks, the shortest %v: known %v, want %v", c.runs, c.least, got, c.want)
+		}
+	}
+}

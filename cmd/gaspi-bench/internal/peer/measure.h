@@ -6,9 +6,8 @@
 static const double block_time = 500e3; // nanoseconds
 enum { min_blocks = 15, max_blocks = 4000, max_batch = 1 << 20 };
 
-// So many rounds go before calibration: libraries set up what an operation needs
-// when it is first called.
-enum { warm_up = 4 };
+// So many blocks are run at most before their length counts.
+enum { warm_blocks = 12 };
 
 #include <sys/resource.h>
 
@@ -62,6 +61,19 @@ static double slowest(double mine)
 	return most;
 }
 
+// shortest is how long the shortest of a few blocks takes the slowest rank: of two if that is too short to be
+// measured or long anyway, else of warm_blocks.
+static double shortest(struct work *w, int n, double enough)
+{
+	double least = slowest(block(w, n));
+	for (int run = 1; run < warm_blocks && (run < 2 || (least >= enough && least < 2 * block_time)); run++) {
+		double took = slowest(block(w, n));
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
 // calibrate finds how many rounds fill a block, and how long that takes.
 static int calibrate(struct work *w, double *took)
 {
@@ -70,11 +82,8 @@ static int calibrate(struct work *w, double *took)
 		*took = slowest(try_once(w));
 		return 1;
 	}
-	w->batch(w, warm_up);
 	for (int n = 1;; n *= 2) {
-		// The better of two: what first touches memory would end this early.
-		double first = block(w, n), second = block(w, n);
-		*took = slowest(first < second ? first : second);
+		*took = shortest(w, n, enough);
 		if (*took >= enough || n >= max_batch)
 			return n;
 	}
