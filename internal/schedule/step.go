@@ -86,6 +86,30 @@ type Step struct {
 // A Lane is steps that happen in order.
 type Lane []Step
 
+// CopiesForPuts reports whether a lane begins with a copy of a vector to memory of the plan, and beside that has only
+// puts of the copy and credits: the puts may as well take the vector.
+func (l Lane) CopiesForPuts() bool {
+	if len(l) < 2 || l[0].Kind != Combine || len(l[0].Src) != 1 || len(l[0].Dst) != 1 {
+		return false
+	}
+	copied := l[0].Dst[0]
+	if l[0].Src[0].Buf < In || copied.Buf >= In {
+		return false
+	}
+	for i := range l[1:] {
+		switch s := &l[1+i]; s.Kind {
+		case AwaitCredit, Credit:
+		case Put:
+			if s.Src[0] != copied {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // A Schedule is what one rank does in a collective operation.
 type Schedule struct {
 	Rank, Size int

@@ -44,3 +44,37 @@ func TestWhatAScheduleTouches(t *testing.T) {
 		}
 	}
 }
+
+func TestCopiesForPuts(t *testing.T) {
+	const n = 4
+	vector, copied := Region{0, In, 2, n}, Region{0, Scratch, 0, n}
+	there := Region{1, Eager, 0, n}
+	copies := Step{Kind: Combine, Dst: []Region{copied}, Src: []Region{vector}}
+	puts := Step{Kind: Put, Peer: 1, Dst: []Region{there}, Src: []Region{copied}}
+	with := func(s Step, change func(*Step)) Step { change(&s); return s }
+	for _, c := range []struct {
+		name string
+		lane Lane
+		want bool
+	}{
+		{"a put", Lane{copies, puts}, true},
+		{"two puts and credits", Lane{copies, {Kind: AwaitCredit}, puts, puts, {Kind: Credit}}, true},
+		{"of a result", Lane{with(copies, func(s *Step) { s.Src = []Region{{0, Out, 2, n}} }), puts}, true},
+		{"to eager memory", Lane{with(copies, func(s *Step) { s.Dst = []Region{{0, Eager, 0, n}} }), with(puts, func(s *Step) { s.Src = []Region{{0, Eager, 0, n}} })}, true},
+		{"nothing", nil, false},
+		{"a copy alone", Lane{copies}, false},
+		{"a put first", Lane{puts, copies}, false},
+		{"a fold", Lane{with(copies, func(s *Step) { s.Src = []Region{vector, vector} }), puts}, false},
+		{"two copies", Lane{with(copies, func(s *Step) { s.Dst = []Region{copied, {0, Scratch, n, n}} }), puts}, false},
+		{"of scratch", Lane{with(copies, func(s *Step) { s.Src = []Region{{0, Scratch, n, n}} }), puts}, false},
+		{"to a vector", Lane{with(copies, func(s *Step) { s.Dst = []Region{{0, Out, 0, n}} }), with(puts, func(s *Step) { s.Src = []Region{{0, Out, 0, n}} })}, false},
+		{"a put of a part", Lane{copies, with(puts, func(s *Step) { s.Src = []Region{{0, Scratch, 0, n - 1}} })}, false},
+		{"a put of something else, too", Lane{copies, puts, with(puts, func(s *Step) { s.Src = []Region{vector} })}, false},
+		{"a wait", Lane{copies, {Kind: Await}, puts}, false},
+		{"a copy at the end", Lane{copies, puts, copies}, false},
+	} {
+		if got := c.lane.CopiesForPuts(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

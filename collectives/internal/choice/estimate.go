@@ -31,6 +31,9 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 		segment.Count, segments = cut(c.Count, v.Segments)
 	}
 	profile := v.Algorithm.Formula(at, &segment)
+	if v.inSegments(c, at) {
+		profile = profile.InSegments()
+	}
 	if v.staging != inPlace {
 		before, behind := stagedCopies(&segment, v.staging)
 		before.Vectors = float64(v.staged())
@@ -59,6 +62,18 @@ func (ch *Chooser) found(c *Signature, at *price.Topology, v Variant) price.Mach
 		machine = machine.Flooded()
 	}
 	return machine
+}
+
+// load is what a call meets.
+func (ch *Chooser) load(c *Signature, at *price.Topology, v Variant) price.Load {
+	return price.Load{Element: c.Element, Runs: runs, Hosts: ch.Hosts, InSegments: v.inSegments(c, at)}
+}
+
+// inSegments reports whether what an algorithm only copies for puts is spared. In shared memory it is, too, but its
+// price stands for the caches that eager memory goes through: without it, 2 ranks choose eager for reductions and
+// broadcasts of 4 KiB, which take 2 to 3 times as long.
+func (v *Variant) inSegments(c *Signature, at *price.Topology) bool {
+	return at.Nodes > 1 && !c.Plain && v.vectors <= 1
 }
 
 // cut is the elements of a segment of n, and how many there are: a last one that is shorter counts

@@ -223,7 +223,7 @@ func (ch *Chooser) inFull(c *Signature, at *price.Topology, v Variant) (float64,
 	machine, with := ch.found(c, at, v), c.Call
 	with.Radix = v.Radix
 	build := func(r int) *schedule.Schedule { return schedule.Build(&with, r, v.Emitter()) }
-	res, err := price.Run(&machine, &with, build, price.Load{Element: c.Element, Runs: runs, Hosts: ch.Hosts})
+	res, err := price.Run(&machine, &with, build, ch.load(c, at, v))
 	return res.Makespan / runs, err
 }
 

@@ -100,7 +100,7 @@ const runs = 2
 func (ch *Chooser) predict(c *Signature, at *price.Topology, v Variant) (float64, error) {
 	with := c.Call
 	with.Radix = v.Radix
-	load := price.Load{Element: c.Element, Runs: runs, Hosts: ch.Hosts}
+	load := ch.load(c, at, v)
 	machine := ch.found(c, at, v)
 	var seconds float64
 	var err error

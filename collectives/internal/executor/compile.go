@@ -103,7 +103,7 @@ func (c *compiler) lane(i int, steps schedule.Lane) error {
 		}
 	}
 	c.instructions = code
-	if len(c.b.Schedule.Lanes) == 1 {
+	if len(c.b.Schedule.Lanes) == 1 && steps.CopiesForPuts() && len(code) == len(steps) { // no put is cut
 		code = c.unstage(code)
 	}
 	c.x.lanes[i] = slices.Clone(code)
@@ -111,29 +111,14 @@ func (c *compiler) lane(i int, steps schedule.Lane) error {
 	return nil
 }
 
-// unstage removes a copy at the beginning of the only lane of a schedule that nothing reads but puts, which then take
+// unstage removes the copy at the beginning of the only lane of a schedule that copies for puts, which then take
 // their data from where the copy takes it: the program's buffer, if that lies in a segment or all of them are to lines.
-// Beside them the lane has at most credits.
 func (c *compiler) unstage(l lane) lane {
-	if len(l) < 2 || l[0].kind != schedule.Combine || l[0].arity != single {
-		return l
-	}
-	staged, own := c.x.parts[l[0].at], c.x.parts[l[0].at+1]
-	if int(own.mem) >= c.x.buffers || int(staged.mem) < c.x.buffers {
-		return l
-	}
+	own := c.x.parts[l[0].at+1]
 	lines := true
-	mem := c.x.operands[staged.mem][staged.off:][:staged.n]
 	for i := range l[1:] {
-		switch in := &l[1+i]; in.kind {
-		case schedule.AwaitCredit, schedule.Credit:
-		case schedule.Put:
-			if src := c.x.sources[in.at].Bytes(); in.coded || len(src) != len(mem) || &src[0] != &mem[0] {
-				return l
-			}
+		if in := &l[1+i]; in.kind == schedule.Put {
 			lines = lines && in.line && in.mapped
-		default:
-			return l
 		}
 	}
 	span, shown := c.shown(own)

@@ -53,7 +53,7 @@ func broadcastEager(b *schedule.Builder, c *schedule.Call) {
 func broadcastEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	radix := baseOr(c, eagerRadix)
-	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, Pairs: 1, OneWay: true, Turns: -1}}
+	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, Pairs: 1, OneWay: true, Turns: -1, Spared: true}}
 	for reach := 1; reach < c.Size; reach *= radix {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
 		route, onPath := s.Tree(price.Highest, radix, len(stages)-1)

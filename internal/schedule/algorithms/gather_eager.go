@@ -43,12 +43,15 @@ func gatherEager(b *schedule.Builder, c *schedule.Call) {
 // copies. Runs follow each other as fast as the root takes what it gets.
 func gatherEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	own := work(price.Local{Elements: n, Sources: 1})
+	own := work(price.Local{Elements: n, Sources: 1}) // the root's is beside that of who sends
+	kept := own
+	own.OneWay, own.Busy, own.Spared = true, price.Neither, true
+	kept.OneWay, kept.Busy, kept.Only, kept.Pairs = true, price.Arrival, price.Neither, 1
 	levels := binomial{size: c.Size}.treeStages(s, true, 0, subtreeBlocks(c, n), noFold)
 	for i := range levels {
 		levels[i].Turns = 0.5 // of half of all ranks, those that have children
 	}
 	unpack := price.Stage{Pairs: 1, OneWay: true, Busy: price.Arrival, Turns: -1, Copy: price.Local{Elements: n * (p - 1), Sources: 1}}
-	stages := append([]price.Stage{own}, levels...)
+	stages := append([]price.Stage{own, kept}, levels...)
 	return price.Profile{Stages: append(stages, unpack), Eager: n * p, EagerSlots: float64(len(levels)), Again: []price.Stage{}, Between: true}
 }

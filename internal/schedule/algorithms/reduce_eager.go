@@ -69,7 +69,7 @@ func reduceEager(b *schedule.Builder, c *schedule.Call) {
 func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	radix := baseOr(c, eagerRadix)
-	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, OneWay: true, Busy: price.Neither, Turns: -1}}
+	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, OneWay: true, Busy: price.Neither, Turns: -1, Spared: true}}
 	slots := 0.0
 	for reach := 1; reach < c.Size; reach *= radix {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)

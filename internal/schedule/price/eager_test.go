@@ -73,3 +73,68 @@ func TestSendersRunAheadInTheModel(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorsInSegments has rank 0 copy 3 elements for a put, which takes 3 s in each run where its vector lies in no
+// segment, and copies of others, or of a rank with two lanes, which are always made.
+func TestVectorsInSegments(t *testing.T) {
+	const n, runs = 3, 2
+	copyAndPut := func(b *schedule.Builder) {
+		b.Copy(b.Scratch(n).At(0, 0, n), b.In(0, 0, n))
+		b.Put(b.Eager(n).At(1, 0, n), schedule.Region{Rank: 0, Buf: schedule.Scratch, Len: n}, b.EagerSlots(1))
+	}
+	for _, test := range []struct {
+		name         string
+		root         func(b *schedule.Builder)
+		plain, saved float64
+	}{
+		{"a copy for a put", copyAndPut, n * runs, n * runs},
+		{"two lanes", func(b *schedule.Builder) {
+			b.Fork(2, func(i int) {
+				if i == 0 {
+					copyAndPut(b)
+				} else {
+					b.Copy(b.Out(0, 0, n), b.In(0, 0, n))
+				}
+			})
+		}, 2 * n * runs, 0},
+		{"another copy", func(b *schedule.Builder) {
+			copyAndPut(b)
+			b.Copy(b.Out(0, 0, n), b.In(0, 0, n))
+		}, 2 * n * runs, 0},
+	} {
+		emit := func(b *schedule.Builder, _ *schedule.Call) {
+			if b.Rank() == 0 {
+				test.root(b)
+				return
+			}
+			b.Scratch(n)
+			b.Eager(n)
+			b.Await(b.EagerSlots(1))
+		}
+		c := &schedule.Call{Op: schedule.Scatter, Size: 2, Count: n, Line: 1}
+		for _, load := range []Load{{Runs: runs}, {Runs: runs, InSegments: true}} {
+			want := test.plain
+			if load.InSegments {
+				want -= test.saved
+			}
+			res, err := Run(&Machine{CopyRate: 1}, c, func(r int) *schedule.Schedule { return schedule.Build(c, r, emit) }, load)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := res.Ranks[0].Finish; got != want {
+				t.Errorf("%s, in segments %v: %v s, want %v", test.name, load.InSegments, got, want)
+			}
+		}
+	}
+}
+
+func TestProfileOfVectorsInSegments(t *testing.T) {
+	p := Profile{Stages: []Stage{{Peers: 1}, {Spared: true}, {Peers: 2}}}
+	q := p.InSegments()
+	if len(p.Stages) != 3 || !p.Stages[1].Spared {
+		t.Errorf("the profile itself has become %+v", p.Stages)
+	}
+	if len(q.Stages) != 2 || q.Stages[0].Peers != 1 || q.Stages[1].Peers != 2 {
+		t.Errorf("stages %+v, want those that are not spared", q.Stages)
+	}
+}

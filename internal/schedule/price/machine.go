@@ -48,6 +48,9 @@ type Load struct {
 	// others of it; nil means that a node is a host. It differs where ranks of one host
 	// meet in sockets all the same.
 	Hosts []int
+	// InSegments says that the vectors of ranks lie in segments, so that puts take from there what
+	// a lane would only copy for them.
+	InSegments bool
 }
 
 // Check returns why a call of size ranks cannot meet the machine so, or nil.

@@ -38,6 +38,7 @@ type Stage struct {
 	Beside bool    // who exchanges something has consecutive numbers
 	Passes bool    // a rank only passes on what comes from the one before it
 	Share  float64 // part of it that one rank does; 0 means all
+	Spared bool    // it is a copy of what is sent, which is not made where vectors lie in segments
 	// Elsewhere says that what it occupies is counted in another stage.
 	Elsewhere bool
 	Only      Half // what of it is on the longest path

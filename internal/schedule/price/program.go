@@ -15,6 +15,7 @@ type Program struct {
 	nodes       []int // of the call, may be nil
 	ops         []op  // of all lanes, one after the other
 	lanes       []extent
+	spared      []bool   // of each lane: the first step is not taken where vectors lie in segments
 	ranks       []extent // of lanes
 	stride      []int32  // posts that each slot of each rank gets in a run
 	counts      []Rank   // of one run, bytes being elements; times are not set
@@ -116,6 +117,7 @@ func (p *Program) add(s *schedule.Schedule, last, touched []int32) error {
 			p.ops = append(p.ops, o)
 		}
 		p.lanes = append(p.lanes, extent{first, int32(len(p.ops))})
+		p.spared = append(p.spared, len(s.Lanes) == 1 && lane.CopiesForPuts())
 	}
 	p.ranks[s.Rank] = extent{int32(from), int32(len(p.lanes))}
 	return nil

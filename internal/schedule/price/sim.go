@@ -13,14 +13,15 @@ var never = math.Inf(1)
 // A sim is one simulation under way. Everything in it is indexed by what Program
 // numbers; nothing is allocated per step.
 type sim struct {
-	p        *Program
-	m        *Machine
-	element  int
-	runs     int
-	depth    schedule.Depth // of eager memory
-	span     int            // so many runs may have messages under way at a time
-	freeFold bool
-	near     bool // scratch is in the cache when it is combined
+	p          *Program
+	m          *Machine
+	element    int
+	runs       int
+	depth      schedule.Depth // of eager memory
+	span       int            // so many runs may have messages under way at a time
+	freeFold   bool
+	inSegments bool // see Load
+	near       bool // scratch is in the cache when it is combined
 
 	events events
 	ranks  []rank
@@ -126,7 +127,7 @@ func (p *Program) simulate(m *Machine, l Load, freeFold bool) (*sim, error) {
 	if err := l.Check(p.size); err != nil {
 		return nil, err
 	}
-	s := &sim{p: p, m: m, element: max(l.Element, 1), runs: max(l.Runs, 1), freeFold: freeFold}
+	s := &sim{p: p, m: m, element: max(l.Element, 1), runs: max(l.Runs, 1), freeFold: freeFold, inSegments: l.InSegments}
 	if err := s.place(l.Hosts); err != nil {
 		return nil, err
 	}
@@ -177,6 +178,9 @@ func (s *sim) rewind(id int32) {
 	r.current, r.open = 0, 0
 	for i := of.first; i < of.end; i++ {
 		s.lanes[i].next, s.lanes[i].depth = s.p.lanes[i].first, r.depth
+		if s.inSegments && s.p.spared[i] {
+			s.lanes[i].next++
+		}
 		if s.p.lanes[i].first < s.p.lanes[i].end {
 			r.open++
 		}

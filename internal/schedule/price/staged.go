@@ -43,6 +43,12 @@ func (c Copies) stage() Stage {
 	return g
 }
 
+// InSegments is the profile where the vectors of ranks lie in segments.
+func (p Profile) InSegments() Profile {
+	p.Stages = slices.DeleteFunc(slices.Clone(p.Stages), func(g Stage) bool { return g.Spared })
+	return p
+}
+
 // Fanned is the profile that schedule.Fan makes of an algorithm for so many local vectors of n
 // elements.
 func (p Profile) Fanned(vectors, n float64) Profile {
