@@ -43,6 +43,7 @@ type comparison struct {
 	tcp    bool
 	stderr *os.File
 
+	apart *distance // nil where ranks have no cores of their own
 	runs  []*peerRun
 	begun int // rounds
 	ended int // rounds, in each of which every side ran
@@ -60,8 +61,16 @@ func (c *comparison) open(ctx context.Context, stdout *os.File) error {
 	if err := c.findPeers(ctx); err != nil {
 		return err
 	}
+	c.watch(cores)
 	c.out, err = report.NewPrinter(c.Forms, stdout, c.stderr, c.Headline(c.cores, c.bound()))
 	return err
+}
+
+// watch has runs repeated, each once in the mean, while cores are not near each other, if ranks are bound to them.
+func (c *comparison) watch(cores []int) {
+	if c.Bind == "core" {
+		c.apart = newDistance(cores, c.Peers.Repetitions*(len(c.sides())+len(c.runs)))
+	}
 }
 
 // rounds measures all sides in turns.
@@ -69,18 +78,39 @@ func (c *comparison) rounds(ctx context.Context) error {
 	for round := range c.Peers.Repetitions {
 		c.begun++
 		for _, side := range c.sides() {
-			if err := c.measureOurs(ctx, side, round); err != nil {
+			if err := c.nearby(ctx, round, func(add func(report.Row)) error { return c.measureOurs(ctx, side, round, add) }); err != nil {
 				return err
 			}
 		}
 		for _, r := range c.runs {
-			if err := c.measure(ctx, r, round); err != nil {
+			if err := c.nearby(ctx, round, func(add func(report.Row)) error { return c.measure(ctx, r, round, add) }); err != nil {
 				return err
 			}
 		}
 		c.ended++
 	}
 	return nil
+}
+
+// nearby makes a run, and makes it again if cores were not near each other behind it. Rows that say why there is no
+// figure count at once.
+func (c *comparison) nearby(ctx context.Context, round int, run func(add func(report.Row)) error) error {
+	for {
+		if c.apart != nil {
+			c.apart.await(ctx)
+		}
+		var rows []report.Row
+		err := run(func(r report.Row) { rows = append(rows, r) })
+		again := err == nil && c.apart != nil && c.apart.away()
+		for _, r := range rows {
+			if !again || r.Note != "" {
+				c.tally.Add(round, r)
+			}
+		}
+		if !again {
+			return err
+		}
+	}
 }
 
 // interrupted says when the context ended.
@@ -110,9 +140,9 @@ func (c *comparison) sides() []string {
 	return []string{report.ImplGaspi, report.ImplLimit}
 }
 
-// measureOurs runs the ranks of the runtime once over all sizes. Rows that they wrote before
-// they failed count.
-func (c *comparison) measureOurs(ctx context.Context, side string, round int) error {
+// measureOurs runs the ranks of the runtime once over all sizes, and adds their rows, also those that they wrote before
+// they failed.
+func (c *comparison) measureOurs(ctx context.Context, side string, round int, add func(report.Row)) error {
 	c.doing(round, cmp.Or(side, report.ImplGaspi), "")
 	dir, err := os.MkdirTemp("", "gaspi-bench-peers-")
 	if err != nil {
@@ -142,7 +172,7 @@ func (c *comparison) measureOurs(ctx context.Context, side string, round int) er
 				r.Congestion = ourCongestion
 			}
 		}
-		c.tally.Add(round, r)
+		add(r)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -155,8 +185,8 @@ func (c *comparison) measureOurs(ctx context.Context, side string, round int) er
 	return unreadable
 }
 
-// measure runs a peer once over all its points.
-func (c *comparison) measure(ctx context.Context, r *peerRun, round int) error {
+// measure runs a peer once over all its points, and adds their rows.
+func (c *comparison) measure(ctx context.Context, r *peerRun, round int, add func(report.Row)) error {
 	job := r.job
 	job.Points = nil
 	var rows []report.Row
@@ -181,7 +211,7 @@ func (c *comparison) measure(ctx context.Context, r *peerRun, round int) error {
 			fill(&made, done)
 		}
 		r.out[at[done.Point]] = made.Note != ""
-		c.tally.Add(round, made)
+		add(made)
 	})
 }
 

@@ -18,7 +18,7 @@ func (c *comparison) show() error {
 		lines = append(lines, "")
 		lines = append(lines, report.ComparisonLines(op, all)...)
 	}
-	if err := c.out.ShowAs(append(lines, c.notes...), rows); err != nil {
+	if err := c.out.ShowAs(append(lines, c.remarks()...), rows); err != nil {
 		return err
 	}
 	return c.encode(all)
@@ -37,6 +37,14 @@ func (c *comparison) describe() []string {
 		return []string{fmt.Sprintf("%s; not complete: ended in round %d of %d; medians of the rounds that a row has", what, c.begun, c.Peers.Repetitions)}
 	}
 	return []string{fmt.Sprintf("%s; medians of %d rounds, in each of which every side ran once", what, c.ended)}
+}
+
+// remarks are what readers must know.
+func (c *comparison) remarks() []string {
+	if c.apart == nil || c.apart.String() == "" {
+		return c.notes
+	}
+	return append(c.notes, c.apart.String())
 }
 
 // encode writes comparisons and means to JSON, as objects with one member.
