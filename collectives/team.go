@@ -273,9 +273,9 @@ func (t *Team) findNodes(ctx context.Context) error {
 		t.chooser.Hosts = make([]int, len(t.ranks))
 	}
 	if !t.measured() {
-		crowd(&t.chooser.Machine, mostAlike(t.nodes))
+		choice.Crowd(&t.chooser.Machine, mostAlike(t.nodes))
 		if sockets {
-			onSockets(&t.chooser.Machine, len(t.ranks))
+			choice.OnSockets(&t.chooser.Machine, len(t.ranks))
 		}
 	}
 	return nil

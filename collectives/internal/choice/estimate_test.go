@@ -28,8 +28,8 @@ func settings() []setting {
 	two := shared
 	two.Cores = 2
 	sockets := two
-	sockets.Network, sockets.Take, sockets.Bandwidth = price.Link{Latency: 0.5e-6, Put: 3.5e-6, Signal: 3.5e-6}, 2.5e-6, 20e9
-	sockets.SendShare, sockets.ReduceRate, sockets.CopyRate = 2./3, 12e9, 15e9
+	OnOneHost(&sockets)
+	OnSockets(&sockets, sockets.Cores+1)
 	slow := shared
 	slow.Network, slow.Bandwidth, slow.SocketRate = price.Link{Latency: 60e-6}, 1e9, 0
 	one, own := func(int) int { return 0 }, func(r int) int { return r }
@@ -57,13 +57,7 @@ func (s *setting) call(op schedule.Operation, ranks, bytes int, plain bool) (*Ch
 		ch.OneNode = ch.OneNode && c.Nodes[r] == 0
 	}
 	if ch.OneNode {
-		ofCore := ranks / ch.Machine.Cores
-		ch.Machine.Switch *= float64(min(max(ofCore, 1), 8)) // as in a team
-		if ofCore >= 64 {
-			ch.Machine.Await += 1.5e-6
-		} else if ofCore >= 8 {
-			ch.Machine.Await += 0.3e-6
-		}
+		Crowd(&ch.Machine, ranks) // as in a team
 	}
 	if s.oneHost {
 		ch.Hosts = make([]int, ranks)
