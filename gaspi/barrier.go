@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/internal/layout"
@@ -172,11 +173,21 @@ func (b *barrier) signal(ctx context.Context, round *barrierRound) error {
 		if err == nil {
 			err = way.Notify(p.internal, transport.Flag{Segment: p.lay.ID, ID: to.id, Value: b.epoch})
 		}
-		if err != nil {
-			return b.g.fault(ctx, to.rank, err)
+		if err == nil {
+			continue
+		}
+		if err = b.g.fault(ctx, to.rank, err); !b.ended(round, to.rank, err) {
+			return err
 		}
 	}
 	return nil
+}
+
+// ended reports whether err says that a rank has left the job, and its signal of the round is there. It had that of this
+// rank, then, from code in another language, for which the barrier goes on.
+func (b *barrier) ended(round *barrierRound, r Rank, err error) bool {
+	gone, ok := errors.AsType[*RankError](err)
+	return ok && gone.Left && !errors.Is(err, ErrRevoked) && slices.Contains(round.from, r) && !slices.Contains(b.missing(), r)
 }
 
 func (b *barrier) wait(ctx context.Context, round *barrierRound) error {

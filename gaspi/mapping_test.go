@@ -161,3 +161,39 @@ func TestBarrierMappingOfATree(t *testing.T) {
 		t.Errorf("%d of %d ranks are leaves", n, many)
 	}
 }
+
+// TestBarrierMappingBehindOthers has all ranks but one end a barrier by mapped signals and leave the job, before the last
+// one goes on with it by Barrier. In the second barrier it goes on with one that nobody else began.
+func TestBarrierMappingBehindOthers(t *testing.T) {
+	for _, n := range []int{2, 3, 4} {
+		t.Run(fmt.Sprint(n, " ranks"), func(t *testing.T) {
+			bubble(t, n, func(ctx context.Context, p *gaspi.Proc) error {
+				g := p.World()
+				ok(p.Barrier(ctx, g))
+				m, mapped := g.BarrierMapping()
+				if !mapped {
+					return errors.New("the signals of the barrier cannot be addressed")
+				}
+				for i := range m.To { // who may still sleep has all signals of the barrier before
+					m.To[i].Words[0].Store(numberAfter(m.Number))
+				}
+				if p.Rank() > 0 {
+					for i := range m.From {
+						for int32(m.From[i].Load()-numberAfter(m.Number)) < 0 {
+							runtime.Gosched()
+						}
+					}
+					return nil
+				}
+				quiet(ctx) // all others have left
+				if err := goOn(ctx, p, g, &m, 0); err != nil {
+					return fmt.Errorf("a barrier whose signals are all there: %w", err)
+				}
+				if err := goOn(ctx, p, g, &m, 0); !names(err, 1) {
+					return fmt.Errorf("a barrier without the others: %v, want an error about rank 1", err)
+				}
+				return nil
+			})
+		})
+	}
+}
