@@ -25,7 +25,7 @@ const (
 
 // A distance tells whether two cores are as near each other as they were.
 type distance struct {
-	handover func() time.Duration // from one core to the other; 0 if that cannot be measured
+	handover func() time.Duration // from one core to the other and back; 0 if that cannot be measured
 	sleep    func(context.Context, time.Duration)
 
 	least    time.Duration
