@@ -97,12 +97,15 @@ const punctualPriority = 1
 
 // SetPunctual makes the calling thread wake up when it asked for, as exactly as
 // the system can: timers are not gathered, and where that is permitted the thread
-// goes before all others of a core, which it returns. It is for threads that work for
-// microseconds and then sleep. The caller holds the thread with runtime.LockOSThread
-// and never gives it back.
+// goes before all others of a core, which it returns. In a program that a sanitizer watches
+// it does not. It is for threads that work for microseconds and then sleep. The caller
+// holds the thread with runtime.LockOSThread and never gives it back.
 func SetPunctual() (before bool, err error) {
 	if err := SetTimerSlack(punctualSlack); err != nil {
 		return false, err
+	}
+	if !priorities {
+		return false, nil
 	}
 	// Threads that it starts must not inherit the priority.
 	err = unix.SchedSetAttr(0, &unix.SchedAttr{
