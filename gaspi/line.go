@@ -28,7 +28,7 @@ func (q *Queue) WriteNotifyLine(dst Remote, src Span, n Notification) error {
 	}
 	w := q.near(dst, src)
 	if w == nil || n.Add || !w.Holds(dst.Offset, LineSize) || !w.Takes(n.ID, n.Value) {
-		return q.writeNotifySlow(dst, src, n)
+		return q.writeNotifySlow("write_notify_line", dst, src, dst.Segment, n)
 	}
 	if !q.take(dst.Rank, 1) {
 		return q.full(dst.Rank)

@@ -61,7 +61,7 @@ func (q *Queue) writeSlow(dst Remote, src Span) error {
 func (q *Queue) WriteNotify(dst Remote, src Span, n Notification) error {
 	w := q.near(dst, src)
 	if w == nil || n.Add || !w.Holds(dst.Offset, src.Len()) || !w.Takes(n.ID, n.Value) {
-		return q.writeNotifySlow(dst, src, n)
+		return q.writeNotifySlow("write_notify", dst, src, dst.Segment, n)
 	}
 	if !q.take(dst.Rank, 1) {
 		return q.full(dst.Rank)
@@ -91,23 +91,29 @@ func (q *Queue) released(w *transport.Window, to Rank, bytes uint64) {
 	w.WakeSleepers()
 }
 
-// writeNotifySlow is WriteNotify for another segment than the last, for peers
-// whose memory cannot be addressed, and for what cannot be done.
-func (q *Queue) writeNotifySlow(dst Remote, src Span, n Notification) error {
+// writeNotifySlow is WriteNotify for another segment than the last, for peers whose memory
+// cannot be addressed, for a notification in another segment than that of dst, and for what
+// cannot be done. op is the call's name in errors.
+func (q *Queue) writeNotifySlow(op string, dst Remote, src Span, id SegmentID, n Notification) error {
 	way, err := q.enter(dst, src)
+	if err == nil && uint64(id) >= uint64(q.p.cfg.Segments) {
+		err = q.p.badSegment()
+	}
 	if err != nil {
-		return q.refused("write_notify", dst, src.Len(), err)
+		return q.refused(op, dst, src.Len(), err)
 	}
 	if !q.take(dst.Rank, 1) {
 		return q.full(dst.Rank)
 	}
 	begun := q.timeline.Begin()
-	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(dst.Segment)); err != nil {
-		return q.refused("write_notify", dst, src.Len(), err)
+	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(id)); err != nil {
+		return q.refused(op, dst, src.Len(), err)
 	}
 	q.counts.at(dst.Rank).writes.Add(src.Len())
-	q.recordPost(trace.WriteNotify, begun, dst, dst.Segment, n, src.Len())
-	q.remember(dst, way)
+	q.recordPost(trace.WriteNotify, begun, dst, id, n, src.Len())
+	if id == dst.Segment {
+		q.remember(dst, way)
+	}
 	return nil
 }
 
@@ -118,23 +124,7 @@ func (q *Queue) WriteNotifyIn(dst Remote, src Span, id SegmentID, n Notification
 	if id == dst.Segment {
 		return q.WriteNotify(dst, src, n)
 	}
-	way, err := q.enter(dst, src)
-	if err == nil && uint64(id) >= uint64(q.p.cfg.Segments) {
-		err = q.p.badSegment()
-	}
-	if err != nil {
-		return q.refused("write_notify", dst, src.Len(), err)
-	}
-	if !q.take(dst.Rank, 1) {
-		return q.full(dst.Rank)
-	}
-	begun := q.timeline.Begin()
-	if err := way.PutNotify(q.traffic, dst.addr(), src, n.flag(id)); err != nil {
-		return q.refused("write_notify", dst, src.Len(), err)
-	}
-	q.counts.at(dst.Rank).writes.Add(src.Len())
-	q.recordPost(trace.WriteNotify, begun, dst, id, n, src.Len())
-	return nil
+	return q.writeNotifySlow("write_notify", dst, src, id, n)
 }
 
 // Read copies src, at another rank, to dst. It does not block: dst is filled
