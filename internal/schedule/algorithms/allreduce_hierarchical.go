@@ -16,7 +16,9 @@ import (
 //
 // Cost: 2(H-1) steps for H hosts; each host sends 2n(H-1)/H elements, divided among
 // its ranks; a rank combines n/m elements from each of the m ranks of its host; n/m
-// elements of scratch, m times that if hosts differ. Two signals per peer on the host.
+// elements of scratch. If hosts differ, that is nM/L: the largest host has M ranks, and
+// the larger of any two that follow each other at least L. Two signals per peer on the
+// host.
 // Credits across hosts are not needed: who has the result of an element knows that the
 // ranks that it belongs to at all hosts have folded it in this run, and what is
 // written to scratch comes from one rank alone at each place.
@@ -59,8 +61,9 @@ func claimHostRing(b *schedule.Builder, c *schedule.Call) *hostRing {
 	t := &hostRing{hosts: hostsOf(c, b.Rank()), b: b, n: c.Count}
 	t.steps = len(t.ranks) - 1
 	longest := 0
-	for host := range t.ranks {
-		longest = max(longest, t.piece(t.n, 0, host, 0).Len)
+	for host := range t.ranks { // a part is of a piece there, and of one on the next host
+		next := mod(host+1, len(t.ranks))
+		longest = max(longest, min(t.piece(t.n, 0, host, 0).Len, t.piece(t.n, 0, next, 0).Len))
 	}
 	senders := t.most
 	if t.even {
@@ -185,9 +188,9 @@ func allReduceHierarchicalFormula(s *price.Topology, c *schedule.Call) price.Pro
 		return price.Profile{Stages: []price.Stage{first, meet}}
 	}
 	parts := 1.0 // that a piece is sent in
-	scratch := n / m
+	scratch := (h - 1) * piece
 	if s.Nodes*s.Most != c.Size {
-		parts, scratch = 2, n
+		parts, scratch = 2, (h-1)*most*n/h/float64(s.Larger)
 	}
 	hop := price.Stage{Times: h - 1, Route: price.Route{Far: 1, Part: 1, Most: 1, Out: m}, Peers: parts, Elements: piece / parts}
 	if some := n / h / most; some < 1 { // most pieces are empty

@@ -12,6 +12,7 @@ type Topology struct {
 	Ranks       int
 	Nodes       int // that have ranks
 	Most, Least int // ranks of the largest node, and of the smallest
+	Larger      int // ranks of the larger of two nodes that follow each other; the least of all such
 	Host        int // ranks of the largest host, which share its cores
 	Connections int // that end on one host, at most: those to each of its ranks from all of other nodes
 
@@ -93,10 +94,21 @@ func (s *Topology) countNodes() {
 			s.pairs, s.out = s.pairs+leaving, max(s.out, leaving)
 		}
 	}
+	s.Larger = s.larger()
 	s.even = true
 	for r := 1; r < s.Ranks && s.even; r++ {
 		s.even = (s.node[r] != s.node[r-1]) == (r%s.Most == 0)
 	}
+}
+
+// larger returns Larger. The first node follows the last.
+func (s *Topology) larger() int {
+	sizes := slices.DeleteFunc(slices.Clone(s.counts), func(n int32) bool { return n == 0 })
+	least := int32(s.Most)
+	for i, n := range sizes {
+		least = min(least, max(n, sizes[(i+1)%len(sizes)]))
+	}
+	return int(least)
 }
 
 // Ring is the route of ranks that each send to the rank at a distance, around the ring. As the

@@ -228,3 +228,26 @@ func TestThroughHalves(t *testing.T) {
 		t.Errorf("the path leaves %v nodes in a run, want 2", got)
 	}
 }
+
+// Goal: Larger is the least, of all pairs of nodes that follow each other, of the ranks of the larger one.
+func TestLargerOfNeighbours(t *testing.T) {
+	for _, test := range []struct {
+		nodes []int
+		want  int
+	}{
+		{[]int{0, 0, 0, 0}, 4},
+		{[]int{0, 0, 1, 1}, 2},
+		{[]int{0, 0, 0, 1}, 3},
+		{[]int{0, 0, 0, 2, 2, 3}, 2},    // node 1 has none
+		{[]int{0, 1, 1, 1, 2, 2, 2}, 3}, // the first follows the last
+		{[]int{0, 1, 1, 1, 2, 2, 2, 3}, 1},
+	} {
+		s, err := NewTopology(&Machine{}, len(test.nodes), test.nodes, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Larger != test.want {
+			t.Errorf("nodes %v: %d, want %d", test.nodes, s.Larger, test.want)
+		}
+	}
+}
