@@ -45,6 +45,7 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 	machine := ch.found(c, at, v)
 	work := price.Segments{
 		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element), Vectors: meanVectors(&c.Call),
+		Root: rootVectors(&c.Call),
 	}
 	return cost{
 		seconds: price.Estimate(&machine, at, profile, work), steps: profile.Steps() * segments * float64(c.Size), memory: profile.Memory(at, work),
@@ -105,16 +106,26 @@ func stagedCopies(c *schedule.Call, how staging) (before, behind price.Copies) {
 	return before, behind
 }
 
+// vectorsOf is the elements of the vectors of a rank.
+func vectorsOf(c *schedule.Call, r int) float64 {
+	in, out := c.InLen(r), c.OutLen(r)
+	if c.InPlace || c.Op == schedule.Broadcast {
+		return float64(max(in, out))
+	}
+	return float64(in + out)
+}
+
+// rootVectors is the elements of the vectors of the root; 0 if there is none.
+func rootVectors(c *schedule.Call) float64 {
+	if !c.Op.Rooted() {
+		return 0
+	}
+	return vectorsOf(c, c.Root)
+}
+
 // meanVectors is the elements of the vectors of the mean rank.
 func meanVectors(c *schedule.Call) float64 {
-	of := func(r int) float64 {
-		in, out := c.InLen(r), c.OutLen(r)
-		if c.InPlace || c.Op == schedule.Broadcast {
-			return float64(max(in, out))
-		}
-		return float64(in + out)
-	}
-	return (of(c.Root) + float64(c.Size-1)*of((c.Root+1)%c.Size)) / float64(c.Size)
+	return (vectorsOf(c, c.Root) + float64(c.Size-1)*vectorsOf(c, (c.Root+1)%c.Size)) / float64(c.Size)
 }
 
 // mostElements is the elements of the longest In and Out of a rank.

@@ -177,7 +177,8 @@ func TestEstimatesOfManyWaits(t *testing.T) {
 
 // Goal: a choice by formulas is about as good as one by simulations of all ranks.
 // Method: the time, by simulation, of the chosen variant and of the best. All but two of the calls of 16 ranks at most
-// are within a tenth, and all of 32 to 64 ranks and of long vectors of 4 and 8 ranks.
+// are within a tenth, and all of 32 to 64 ranks and of long vectors of 4 and 8 ranks; of numbers between powers of two
+// nearly all.
 func TestChoicesAreGood(t *testing.T) {
 	few, more := judged{ranks: []int{3, 7, 8, 16}, off: 2, worst: 1.17}, judged{ranks: []int{32, 48, 64}}
 	if testing.Short() {
@@ -187,6 +188,11 @@ func TestChoicesAreGood(t *testing.T) {
 	more.judge(t, (*Chooser).predict)
 	long := judged{ranks: []int{4, 8}, bytes: []int{1 << 20, 8 << 20}}
 	long.judge(t, (*Chooser).predict)
+	if testing.Short() {
+		return
+	}
+	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 6, worst: 1.45}
+	between.judge(t, (*Chooser).predict)
 }
 
 // Goal: so is a choice for 128 and 256 ranks.
@@ -342,7 +348,7 @@ func TestTwoRanksChooseBySimulation(t *testing.T) {
 	}
 }
 
-// Goal: no schedule takes more than a fifth more memory than its formula says, by which a choice knows whether a call fits the caches.
+// Goal: no schedule takes much more memory than its formula says, by which a choice knows whether a call fits the caches.
 // Method: all candidates of calls in all settings. Slots and lines are the room that is allowed.
 func TestEstimatesOfMemory(t *testing.T) {
 	const room = 64 << 10
@@ -353,7 +359,7 @@ func TestEstimatesOfMemory(t *testing.T) {
 				at := topologyOf(t, ch, &c)
 				for _, v := range ch.Candidates(&c, Settings{}) {
 					got, want := ch.estimate(&c, at, v).memory, float64(memoryOf(&c.Call, v, ch.OneNode))
-					if want > 1.2*got+room {
+					if want > 1.1*got+room {
 						t.Errorf("%s: %v by %v, %d ranks: %.0f bytes by its formula, %.0f in its schedule", s.name, op, v, ranks, got, want)
 					}
 				}

@@ -82,12 +82,20 @@ func gatherBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	if c.Size == 2 {
 		own.Only = price.Neither
 	}
-	return price.Profile{Stages: slices.Insert(levels, 0, begun, heard, own), Flip: n * float64(c.Size) / 2, Again: again}
+	return price.Profile{Stages: slices.Insert(levels, 0, begun, heard, own), Flip: mostBelow(c, n), Again: again}
 }
 
 // subtreeBlocks is the elements of the blocks of a subtree at a distance from the root.
 func subtreeBlocks(c *schedule.Call, n float64) func(int) float64 {
 	return func(distance int) float64 { return n * float64(min(distance, c.Size-distance)) }
+}
+
+// mostBelow is the elements of the blocks of the largest subtree, as largestSubtree: that of the child furthest from
+// the root or, if few ranks are behind that one, of the next.
+func mostBelow(c *schedule.Call, n float64) float64 {
+	below := subtreeBlocks(c, n)
+	furthest := 1 << log2up(c.Size) / 2
+	return max(below(furthest), below(furthest/2))
 }
 
 // againUp is what separates two runs up a tree: the rank with the largest subtree hears that the

@@ -120,19 +120,20 @@ func (h *recursiveHalving) step(l halving) {
 	h.b.Combine(h.part, all...)
 }
 
-// reduceScatterHalvingFormula is the steps. Of an odd number of ranks one folds two vectors.
+// reduceScatterHalvingFormula is the steps. Of an odd number of ranks one in the upper half, whose
+// vectors are shorter, gets and folds two.
 func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	var p price.Profile
 	for group, level := c.Size, 0; group > 1; group, level = group-group/2, level+1 {
-		half := n * float64(group-group/2)
+		lower, upper := n*float64(group-group/2), n*float64(group/2)
 		from := float64(1 + group%2)
 		p.Stages = append(p.Stages, price.Stage{
-			Route: s.Halves(level), Peers: 1, From: from, Elements: half, Apart: true, Turns: halvingTurns(c.Size, level),
-			Fold: price.Local{Elements: n * float64(group/2), Sources: from + 1, Flip: from + 1},
+			Route: s.Halves(level), Peers: 1, From: from, Elements: upper, Apart: true, Turns: halvingTurns(c.Size, level),
+			Fold: price.Local{Elements: upper, Sources: from + 1, Flip: from + 1},
 		})
-		if p.Flip += half; c.Size%(2<<level) != 0 { // some group is odd
-			p.Flip += half
+		if p.Flip += lower; c.Size%(2<<level) != 0 { // some group is odd
+			p.Flip += lower
 		}
 	}
 	return p

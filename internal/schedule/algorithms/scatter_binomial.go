@@ -56,6 +56,6 @@ func scatterBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	pack.Copy = price.Local{Elements: n * (p - 1), Sources: 1, Scratch: 1}
 	own := work(price.Local{Elements: n, Sources: 1})
 	return price.Profile{
-		Stages: append(slices.Insert(levels, 0, pack), own), Scratch: n * p, Eager: n * p / 2, EagerSlots: 1, Again: []price.Stage{},
+		Stages: append(slices.Insert(levels, 0, pack), own), Scratch: n * p, Eager: mostBelow(c, n), EagerSlots: 1, Again: []price.Stage{},
 	}
 }

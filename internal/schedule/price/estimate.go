@@ -7,7 +7,8 @@ type Segments struct {
 	Count   float64 // segments; 1 or more, and a part of one for a last one that is shorter
 	AtOnce  float64 // as many are under way at a time
 	Element float64 // bytes of an element
-	Vectors float64 // elements of a rank's vectors
+	Vectors float64 // elements of a rank's vectors, in the mean
+	Root    float64 // and those of the root, if there is one
 }
 
 // Estimate returns the time of a run, in seconds, of a call whose segments do what the profile
@@ -18,6 +19,7 @@ type Segments struct {
 func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
 	e.memory = w.Vectors*w.Element + p.Memory(s, w)
+	e.root = max(0, w.Root-w.Vectors) * w.Element
 	e.cached = e.fits(float64(s.Host))
 	if p.Flip > 0 {
 		w.AtOnce = w.Count // each has memory of its own
@@ -64,14 +66,15 @@ type estimator struct {
 	s       *Topology
 	element float64
 	memory  float64 // bytes of a rank
+	root    float64 // bytes that the root has more
 	cached  bool
 	near    bool
 	shared  bool // ranks share cores
 }
 
-// fits reports whether the memory of so many ranks of a host fits its cache.
+// fits reports whether the memory of so many ranks of a host, of which one may be the root, fits its cache.
 func (e *estimator) fits(ranks float64) bool {
-	return e.m.Cache > 0 && float64(e.memory*ranks) <= float64(e.m.Cache)
+	return e.m.Cache > 0 && float64(e.memory*ranks)+e.root <= float64(e.m.Cache)
 }
 
 // A usage is how long stages occupy what ranks share, in seconds.
