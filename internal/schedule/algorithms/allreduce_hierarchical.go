@@ -188,7 +188,7 @@ func allReduceHierarchicalFormula(s *price.Topology, c *schedule.Call) price.Pro
 		return price.Profile{Stages: []price.Stage{first, meet}}
 	}
 	parts := 1.0 // that a piece is sent in
-	scratch := (h - 1) * piece
+	scratch := float64((h - 1) * piece)
 	if s.Nodes*s.Most != c.Size {
 		parts, scratch = 2, (h-1)*most*n/h/float64(s.Larger)
 	}

@@ -19,7 +19,7 @@ type Segments struct {
 func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
 	e.memory = w.Vectors*w.Element + p.Memory(s, w)
-	e.root = max(0, w.Root-w.Vectors) * w.Element
+	e.root = float64(max(0, w.Root-w.Vectors) * w.Element) // rounded here, for all processors alike
 	e.cached = e.fits(float64(s.Host))
 	if p.Flip > 0 {
 		w.AtOnce = w.Count // each has memory of its own
