@@ -45,7 +45,7 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 	machine := ch.found(c, at, v)
 	work := price.Segments{
 		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element), Vectors: meanVectors(&c.Call),
-		Root: rootVectors(&c.Call),
+		Root: vectorsOf(&c.Call, c.Root),
 	}
 	return cost{
 		seconds: price.Estimate(&machine, at, profile, work), steps: profile.Steps() * segments * float64(c.Size), memory: profile.Memory(at, work),
@@ -113,14 +113,6 @@ func vectorsOf(c *schedule.Call, r int) float64 {
 		return float64(max(in, out))
 	}
 	return float64(in + out)
-}
-
-// rootVectors is the elements of the vectors of the root; 0 if there is none.
-func rootVectors(c *schedule.Call) float64 {
-	if !c.Op.Rooted() {
-		return 0
-	}
-	return vectorsOf(c, c.Root)
 }
 
 // meanVectors is the elements of the vectors of the mean rank.

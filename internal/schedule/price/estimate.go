@@ -8,7 +8,7 @@ type Segments struct {
 	AtOnce  float64 // as many are under way at a time
 	Element float64 // bytes of an element
 	Vectors float64 // elements of a rank's vectors, in the mean
-	Root    float64 // and those of the root, if there is one
+	Root    float64 // and those of the root, or of any rank if there is none
 }
 
 // Estimate returns the time of a run, in seconds, of a call whose segments do what the profile
