@@ -56,10 +56,11 @@ func broadcastEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, Pairs: 1, OneWay: true, Turns: -1, Spared: true}}
 	for reach := 1; reach < c.Size; reach *= radix {
 		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
+		parents := float64(min(reach*radix, c.Size)-reach) / children // as if each had as many
 		route, onPath := s.Tree(price.Highest, radix, len(stages)-1)
 		route.Out, route.Spare = route.Out/children, route.Spare/children
 		g := price.Stage{
-			Route: route, OneWay: true, Pairs: s.OnHost(float64(reach)), Busy: price.Leaving,
+			Route: route, OneWay: true, Pairs: s.OnHost(parents), Busy: price.Leaving,
 			Peers: children, From: 1, Elements: n, Turns: eagerTurns(radix),
 		}
 		if !onPath {

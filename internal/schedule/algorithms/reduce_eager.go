@@ -72,8 +72,9 @@ func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, OneWay: true, Busy: price.Neither, Turns: -1, Spared: true}}
 	slots := 0.0
 	for reach := 1; reach < c.Size; reach *= radix {
-		children := float64(min(radix, (c.Size+reach-1)/reach) - 1)
-		senders := float64(c.Size) / float64(reach) * (children / (children + 1))
+		blocks := (c.Size + reach - 1) / reach
+		children := float64(min(radix, blocks) - 1)
+		senders := float64(blocks - (blocks+radix-1)/radix)
 		route, onPath := s.Tree(price.Lowest, radix, len(stages)-1)
 		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(senders), Busy: price.Arrival,
