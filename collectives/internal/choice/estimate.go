@@ -44,8 +44,8 @@ func (ch *Chooser) estimate(c *Signature, at *price.Topology, v Variant) cost {
 	}
 	machine := ch.found(c, at, v)
 	work := price.Segments{
-		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element), Vectors: meanVectors(&c.Call),
-		Root: vectorsOf(&c.Call, c.Root),
+		Count: segments, AtOnce: float64(max(1, v.Segments.Concurrency)), Element: float64(c.Element),
+		Vectors: vectorsOf(&c.Call, (c.Root+1)%c.Size), Root: vectorsOf(&c.Call, c.Root),
 	}
 	return cost{
 		seconds: price.Estimate(&machine, at, profile, work), steps: profile.Steps() * segments * float64(c.Size), memory: profile.Memory(at, work),
@@ -96,7 +96,7 @@ func stagedCopies(c *schedule.Call, how staging) (before, behind price.Copies) {
 	before, behind = price.Copies{Elements: in}, price.Copies{Elements: out}
 	switch c.Op {
 	case schedule.Broadcast, schedule.Scatter:
-		before.Ranks, behind.Idle = 1, true
+		before.Ranks, behind.Idle, behind.There = 1, true, c.Op == schedule.Broadcast
 	case schedule.Reduce, schedule.Gather:
 		behind.Ranks, before.Idle = 1, true
 	}
@@ -113,11 +113,6 @@ func vectorsOf(c *schedule.Call, r int) float64 {
 		return float64(max(in, out))
 	}
 	return float64(in + out)
-}
-
-// meanVectors is the elements of the vectors of the mean rank.
-func meanVectors(c *schedule.Call) float64 {
-	return (vectorsOf(c, c.Root) + float64(c.Size-1)*vectorsOf(c, (c.Root+1)%c.Size)) / float64(c.Size)
 }
 
 // mostElements is the elements of the longest In and Out of a rank.

@@ -372,19 +372,23 @@ func TestTwoRanksChooseBySimulation(t *testing.T) {
 	}
 }
 
-// Goal: no schedule takes much more memory than its formula says, by which a choice knows whether a call fits the caches.
-// Method: all candidates of calls in all settings. Slots and lines are the room that is allowed.
+// Goal: no schedule takes much more memory than its formula says, by which a choice knows whether a call fits the caches,
+// and those of broadcasts and scatters take no less.
+// Method: all candidates of calls in all settings, whole and in segments. Slots and lines are the room that is allowed.
 func TestEstimatesOfMemory(t *testing.T) {
 	const room = 64 << 10
-	for _, s := range settings() {
-		for _, op := range estimated() {
-			for _, ranks := range []int{2, 6, 8, 13, 24} {
-				ch, c := s.call(op, ranks, 128<<10, true)
-				at := topologyOf(t, ch, &c)
-				for _, v := range ch.Candidates(&c, Settings{}) {
-					got, want := ch.estimate(&c, at, v).memory, float64(memoryOf(&c.Call, v, ch.OneNode))
-					if want > 1.1*got+room {
-						t.Errorf("%s: %v by %v, %d ranks: %.0f bytes by its formula, %.0f in its schedule", s.name, op, v, ranks, got, want)
+	exact := []schedule.Operation{schedule.Broadcast, schedule.Scatter}
+	for bytes, ops := range map[int][]schedule.Operation{128 << 10: estimated(), 512 << 10: exact} {
+		for _, s := range settings() {
+			for _, op := range ops {
+				for _, ranks := range []int{2, 6, 8, 13, 24} {
+					ch, c := s.call(op, ranks, bytes, true)
+					at := topologyOf(t, ch, &c)
+					for _, v := range ch.Candidates(&c, Settings{}) {
+						got, want := ch.estimate(&c, at, v).memory, float64(memoryOf(&c.Call, v, ch.OneNode))
+						if want > 1.1*got+room || got > want+room && slices.Contains(exact, op) {
+							t.Errorf("%s: %v of %d bytes by %v, %d ranks: %.0f bytes by its formula, %.0f in its schedule", s.name, op, bytes, v, ranks, got, want)
+						}
 					}
 				}
 			}

@@ -7,8 +7,8 @@ type Segments struct {
 	Count   float64 // segments; 1 or more, and a part of one for a last one that is shorter
 	AtOnce  float64 // as many are under way at a time
 	Element float64 // bytes of an element
-	Vectors float64 // elements of a rank's vectors, in the mean
-	Root    float64 // and those of the root, or of any rank if there is none
+	Vectors float64 // elements of the vectors of a rank that is not the root,
+	Root    float64 // and of the root, or of any rank if there is none
 }
 
 // Estimate returns the time of a run, in seconds, of a call whose segments do what the profile
@@ -18,12 +18,10 @@ type Segments struct {
 // out how ranks and segments get in each other's way.
 func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 	e := estimator{m: m, s: s, element: w.Element, near: m.Cached() && s.Nodes > 1, shared: m.Cores > 0 && s.Host > m.Cores}
-	e.memory = w.Vectors*w.Element + p.Memory(s, w)
-	e.root = float64(max(0, w.Root-w.Vectors) * w.Element) // rounded here, for all processors alike
+	e.memory = float64(w.Vectors*w.Element) + p.Memory(s, w)
+	e.root = float64((w.Root - w.Vectors) * w.Element) // rounded here, for all processors alike
 	e.cached = e.fits(float64(s.Host))
-	if p.Flip > 0 {
-		w.AtOnce = w.Count // each has memory of its own
-	}
+	w.AtOnce = p.atOnce(w)
 	if p.EagerSlots > 0 {
 		p.Stages = p.returned(s, w)
 	}

@@ -1,6 +1,7 @@
 package price
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -116,13 +117,23 @@ func (p Profile) Steps() float64 {
 
 // Memory returns the bytes that a rank holds beside its vectors.
 func (p *Profile) Memory(s *Topology, w Segments) float64 {
-	own := float64(p.Scratch*w.AtOnce) + float64(2*p.Flip*w.Count) + float64(float64(p.depth(s, w).Copies)*p.Eager)
+	sets := p.atOnce(w)
+	own := float64(p.Scratch*sets) + float64(2*p.Flip*w.Count) + float64(float64(p.depth(s, w).Copies)*p.Eager*sets)
 	return own * w.Element
+}
+
+// atOnce returns how many segments have memory of their own: all, if anything of a call lies in flip or eager memory.
+func (p *Profile) atOnce(w Segments) float64 {
+	if p.Flip > 0 || p.EagerSlots > 0 {
+		return math.Ceil(w.Count)
+	}
+	return w.AtOnce
 }
 
 // depth returns how many copies of eager memory there are.
 func (p *Profile) depth(s *Topology, w Segments) schedule.Depth {
-	return schedule.DepthOf(int(p.EagerSlots), int(p.Eager*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
+	sets := p.atOnce(w)
+	return schedule.DepthOf(int(p.EagerSlots*sets), int(p.Eager*sets*w.Element), schedule.EagerSlots, schedule.EagerBytes(s.Nodes == 1))
 }
 
 // returned is the stages with the credits of the mean of two runs.

@@ -18,7 +18,10 @@ func (p Profile) Staged(before, behind Copies) Profile {
 	if behind.Elements > 0 {
 		stages = append(stages, behind.stage())
 	}
-	p.Stages, p.Scratch = stages, p.Scratch+before.Elements+behind.Elements
+	p.Stages, p.Scratch = stages, p.Scratch+before.Elements
+	if !behind.There {
+		p.Scratch += behind.Elements
+	}
 	return p
 }
 
@@ -28,6 +31,7 @@ type Copies struct {
 	Vectors  float64 // that are folded, if there are several
 	Ranks    float64 // of a host; 0 means all
 	Idle     bool    // they have less to do than others
+	There    bool    // they are from where those before the first stage are to
 }
 
 func (c Copies) stage() Stage {
