@@ -177,6 +177,37 @@ func TestEstimatesOfTheRoot(t *testing.T) {
 	}
 }
 
+// Goal: formulas know how long the ports of a host of several ranks idle while these copy segments, and which of them
+// can send meanwhile.
+// Method: candidates in slices on hosts of four ranks, within parts of what a simulation says.
+func TestEstimatesOfCopiedSegments(t *testing.T) {
+	s := settings()[slices.IndexFunc(settings(), func(s setting) bool { return s.name == "four on a host" })]
+	for _, test := range []struct {
+		op           schedule.Operation
+		name         string
+		ranks, bytes int
+		least, most  float64
+	}{
+		{schedule.AllToAll, "pairwise", 12, 512 << 10, 0.9, 1.05},
+		{schedule.AllToAll, "direct", 12, 512 << 10, 0.9, 1.1},
+		{schedule.AllReduce, "ring", 8, 8 << 20, 0.9, 1.05},
+		{schedule.Broadcast, "chain", 8, 8 << 20, 0.95, 1.25},
+	} {
+		ch, c := s.call(test.op, test.ranks, test.bytes, true)
+		at := topologyOf(t, ch, &c)
+		for _, v := range ch.Candidates(&c, Settings{Algorithm: test.name}) {
+			want, err := ch.predict(&c, at, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ch.estimate(&c, at, v).seconds
+			if got < test.least*want || got > test.most*want {
+				t.Errorf("%v by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", test.op, v, test.ranks, got, want)
+			}
+		}
+	}
+}
+
 // Goal: formulas of algorithms whose ranks wait for many others one by one grow with the ranks as simulations do,
 // where ranks share cores and give them away.
 // Method: all uncut candidates of an alltoall of short blocks, of more and more ranks.
@@ -202,7 +233,7 @@ func TestEstimatesOfManyWaits(t *testing.T) {
 // Goal: a choice by formulas is about as good as one by simulations of all ranks.
 // Method: the time, by simulation, of the chosen variant and of the best. All but two of the calls of 16 ranks at most
 // are within a tenth, and all of 32 to 64 ranks and of long vectors of 4 and 8 ranks; of numbers between powers of two
-// nearly all.
+// nearly all; so are rooted operations and alltoalls of long vectors, in segments and in slices.
 func TestChoicesAreGood(t *testing.T) {
 	few, more := judged{ranks: []int{3, 7, 8, 16}, off: 2, worst: 1.17}, judged{ranks: []int{32, 48, 64}}
 	if testing.Short() {
@@ -215,8 +246,13 @@ func TestChoicesAreGood(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 6, worst: 1.45}
+	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 5, worst: 1.45}
 	between.judge(t, (*Chooser).predict)
+	rooted := judged{
+		ranks: []int{3, 9, 14, 18, 24}, bytes: []int{64 << 10, 16 << 10, 8, 512 << 10}, off: 2, worst: 1.17,
+		operations: []schedule.Operation{schedule.Broadcast, schedule.Reduce, schedule.Gather, schedule.Scatter, schedule.AllToAll},
+	}
+	rooted.judge(t, (*Chooser).predict)
 }
 
 // Goal: so is a choice for 128 and 256 ranks.

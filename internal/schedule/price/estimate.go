@@ -31,7 +31,7 @@ func Estimate(m *Machine, s *Topology, p Profile, w Segments) float64 {
 		copies, _, _ := e.stage(p.Before)
 		use.ports += copies
 	}
-	if w.AtOnce > 1 && w.Count > 1 && s.Most == 1 {
+	if w.AtOnce > 1 && w.Count > 1 {
 		use.ports += e.idle(&p, w)
 	}
 	period := e.period(&p, w, first, use)
@@ -354,7 +354,12 @@ func (e *estimator) turns(c *stageCost, turns float64) float64 {
 		return 0
 	}
 	receivers := max(1, c.Peers/max(1, c.got))
-	c.use.cores = c.pairs * (c.cpu + float64(receivers*turns*e.m.Switch)) / float64(e.m.Cores)
+	work := c.pairs * (c.cpu + float64(receivers*turns*e.m.Switch))
+	c.use.cores = work / float64(e.m.Cores)
+	if c.OneWay && c.Busy == Arrival && c.Share == 0 { // the rank that hears from most has a core with others of the mean
+		others := float64(e.s.Host-e.m.Cores) / float64(e.m.Cores)
+		c.use.cores = max(c.use.cores, c.use.rank+float64(others*(work-c.use.rank))/float64(e.s.Host-1))
+	}
 	return min(turns, 1) * e.m.Switch
 }
 

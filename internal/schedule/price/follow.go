@@ -1,6 +1,9 @@
 package price
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // early is how long before the last rank of a node the first one has copied all that is copied between the messages
 // of two segments.
@@ -11,7 +14,19 @@ func (e *estimator) early(stages []Stage) float64 {
 			early += e.ahead(g)
 		}
 	}
-	return early
+	return min(early, e.unanswered(stages))
+}
+
+// unanswered is how long the messages take that the first rank of a node sends before it waits for those of ranks that
+// still copy.
+func (e *estimator) unanswered(stages []Stage) float64 {
+	for i := range stages {
+		if g := &stages[i]; g.Peers > 0 && g.Elements > 0 && !g.OneWay {
+			t, _, _ := e.stage(g)
+			return t / or(g.Times, 1)
+		}
+	}
+	return math.Inf(1)
 }
 
 // ahead is how much less local work takes one rank alone, which has all of the memory, than all of a host.
@@ -22,22 +37,30 @@ func (e *estimator) ahead(g Stage) float64 {
 	return all - one
 }
 
-// idle is how long the ports of a node of one rank idle in each segment: a rank that copies sends nothing, while they
-// do what they have of the other segments, a message of each that began a latency before.
+// idle is how long the ports of a node idle in each segment: ranks that copy send nothing, while the ports do what they
+// have of the other segments, a message of each rank that sends to other nodes, which began a latency before.
 func (e *estimator) idle(p *Profile, w Segments) float64 {
-	copies, message := 0.0, 0.0
+	message, senders := 0.0, 0.0
 	for i := range p.Stages {
 		g := &p.Stages[i]
-		t, _, u := e.stage(g)
-		if g.Peers == 0 {
-			copies += t
+		c := e.cost(g)
+		if c.wire <= c.far-e.m.Network.Put {
+			continue
 		}
-		if c := e.cost(g); c.wire > c.far-e.m.Network.Put {
-			message = max(message, u.ports/or(g.Times, 1))
-		}
+		_, _, u := e.stage(g)
+		message, senders = max(message, u.ports/or(g.Times, 1)), max(senders, g.Route.Out)
 	}
 	if message == 0 { // no message takes the ports longer than the processor
 		return 0
+	}
+	copies := 0.0
+	for _, g := range p.Stages {
+		if g.Peers > 0 {
+			continue
+		}
+		g.Pairs = min(or(g.Pairs, float64(e.s.Host)), senders)
+		t, _, _ := e.stage(&g)
+		copies += t
 	}
 	return max(0, copies-max(0, float64((w.AtOnce-1)*message)-e.m.Network.Latency))
 }
