@@ -132,24 +132,32 @@ func TestEstimatesOfLongVectors(t *testing.T) {
 			for _, ranks := range []int{4, 8} {
 				for _, plain := range []bool{false, true} {
 					ch, c := s.call(test.op, ranks, 8<<20, plain)
-					at := topologyOf(t, ch, &c)
-					for _, v := range ch.Candidates(&c, Settings{Algorithm: test.name}) {
-						want, err := ch.predict(&c, at, v)
-						if err != nil {
-							t.Fatal(err)
-						}
-						got := ch.estimate(&c, at, v).seconds
+					each(t, ch, &c, test.name, func(v Variant, got, want float64) {
 						compared, low, high = compared+1, min(low, got/want), max(high, got/want)
 						if got < test.least*want || got > test.most*want {
 							t.Errorf("%s: %v by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, test.op, v, ranks, got, want)
 						}
-					}
+					})
 				}
 			}
 		}
 		if t.Logf("%v %s: %d candidates, %.2f to %.2f", test.op, test.name, compared, low, high); compared == 0 {
 			t.Error("no candidates")
 		}
+	}
+}
+
+// each calls do with the candidates of a call, of all algorithms if none is named, and their times in seconds by formula
+// and by simulation.
+func each(t *testing.T, ch *Chooser, c *Signature, algorithm string, do func(v Variant, got, want float64)) {
+	t.Helper()
+	at := topologyOf(t, ch, c)
+	for _, v := range ch.Candidates(c, Settings{Algorithm: algorithm}) {
+		want, err := ch.predict(c, at, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(v, ch.estimate(c, at, v).seconds, want)
 	}
 }
 
@@ -194,17 +202,11 @@ func TestEstimatesOfCopiedSegments(t *testing.T) {
 		{schedule.Broadcast, "chain", 8, 8 << 20, 0.95, 1.25},
 	} {
 		ch, c := s.call(test.op, test.ranks, test.bytes, true)
-		at := topologyOf(t, ch, &c)
-		for _, v := range ch.Candidates(&c, Settings{Algorithm: test.name}) {
-			want, err := ch.predict(&c, at, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := ch.estimate(&c, at, v).seconds
+		each(t, ch, &c, test.name, func(v Variant, got, want float64) {
 			if got < test.least*want || got > test.most*want {
 				t.Errorf("%v by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", test.op, v, test.ranks, got, want)
 			}
-		}
+		})
 	}
 }
 
@@ -215,17 +217,11 @@ func TestEstimatesOfManyWaits(t *testing.T) {
 	for _, s := range settings()[:2] {
 		for _, ranks := range []int{16, 48, 100, 128} {
 			ch, c := s.call(schedule.AllToAll, ranks, 8, false)
-			at := topologyOf(t, ch, &c)
-			for _, v := range ch.Candidates(&c, Settings{}) {
-				want, err := ch.predict(&c, at, v)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := ch.estimate(&c, at, v).seconds
+			each(t, ch, &c, "", func(v Variant, got, want float64) {
 				if ratio := math.Abs(math.Log(got / want)); ratio > math.Log(1.4) && v.cuts() == 0 {
 					t.Errorf("%s: %v, %d ranks: %.3g s by its formula, %.3g s by simulation", s.name, v, ranks, got, want)
 				}
-			}
+			})
 		}
 	}
 }
