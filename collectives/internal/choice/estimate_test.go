@@ -161,7 +161,7 @@ func each(t *testing.T, ch *Chooser, c *Signature, algorithm string, do func(v V
 	}
 }
 
-// Goal: formulas know when the vectors of the root leave the cache of its host, which those of the mean rank do not.
+// Goal: formulas know when the vectors of the root leave the cache of its host, which those of other ranks do not.
 // Method: flat gathers and scatters of slices by ranks on a host each, within a twentieth of what a simulation says. The
 // root's 28 blocks of 128 KiB and their copies fit, and 40 do not.
 func TestEstimatesOfTheRoot(t *testing.T) {
@@ -172,14 +172,11 @@ func TestEstimatesOfTheRoot(t *testing.T) {
 		for _, op := range []schedule.Operation{schedule.Gather, schedule.Scatter} {
 			for _, ranks := range []int{28, 40, 64} {
 				ch, c := s.call(op, ranks, 128<<10, true)
-				at, v := topologyOf(t, ch, &c), ch.Candidates(&c, Settings{Algorithm: "flat"})[0]
-				want, err := ch.predict(&c, at, v)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := ch.estimate(&c, at, v).seconds; math.Abs(got/want-1) > 0.05 {
-					t.Errorf("%v by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", op, v, ranks, got, want)
-				}
+				each(t, ch, &c, "flat", func(v Variant, got, want float64) {
+					if math.Abs(got/want-1) > 0.05 {
+						t.Errorf("%v by %v, %d ranks: %.3g s by its formula, %.3g s by simulation", op, v, ranks, got, want)
+					}
+				})
 			}
 		}
 	}
@@ -421,6 +418,27 @@ func TestEstimatesOfMemory(t *testing.T) {
 						if want > 1.1*got+room || got > want+room && slices.Contains(exact, op) {
 							t.Errorf("%s: %v of %d bytes by %v, %d ranks: %.0f bytes by its formula, %.0f in its schedule", s.name, op, bytes, v, ranks, got, want)
 						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Goal: a formula knows the eager memory of a call that is cut, of which all segments have some, and which is there the
+// fewer times for that.
+// Method: binomial scatters in 1 to 16 segments, by ranks that share memory and by others.
+func TestEstimatesOfEagerSegments(t *testing.T) {
+	const room = 4 << 10
+	for _, s := range settings() {
+		for _, ranks := range []int{2, 6, 8} {
+			for segments := 1; segments <= 16; segments *= 2 {
+				ch, c := s.call(schedule.Scatter, ranks, 16<<10, true)
+				at := topologyOf(t, ch, &c)
+				for _, v := range ch.Candidates(&c, Settings{Algorithm: "binomial", SegmentSize: c.Count / segments}) {
+					got, want := ch.estimate(&c, at, v).memory, float64(memoryOf(&c.Call, v, ch.OneNode))
+					if math.Abs(got-want) > room {
+						t.Errorf("%s: %v, %d ranks: %.0f bytes by its formula, %.0f in its schedule", s.name, v, ranks, got, want)
 					}
 				}
 			}

@@ -118,8 +118,8 @@ func (p Profile) Steps() float64 {
 // Memory returns the bytes that a rank holds beside its vectors.
 func (p *Profile) Memory(s *Topology, w Segments) float64 {
 	sets := p.atOnce(w)
-	own := float64(p.Scratch*sets) + float64(2*p.Flip*w.Count) + float64(float64(p.depth(s, w).Copies)*p.Eager*sets)
-	return own * w.Element
+	own := p.Scratch + 2*p.Flip + float64(float64(p.depth(s, w).Copies)*p.Eager)
+	return own * sets * w.Element
 }
 
 // atOnce returns how many segments have memory of their own: all, if anything of a call lies in flip or eager memory.
