@@ -57,6 +57,22 @@ typedef struct {
   ggo_signal to[GGO_AT_ONCE];
 } ggo_barrier_words;
 
+/* What is counted of each rank: what C carried out, and posts for which a queue had no room. */
+enum {
+  GGO_PEER_WRITES, GGO_PEER_BYTES_WRITTEN, GGO_PEER_READS, GGO_PEER_BYTES_READ, GGO_PEER_NOTIFIES, GGO_PEER_FULL,
+  GGO_PEER_ATOMICS, GGO_PEER_COUNTS
+};
+
+/* What C did without Go, beside transfers. */
+typedef struct {
+  uint64_t waits;    /* calls of gaspi_wait */
+  uint64_t barriers, barrier_nanoseconds;
+} ggo_done;
+
+/* Sets done, and peers, which has GGO_PEER_COUNTS entries for each of all ranks of the job, to what all threads have
+ * counted. */
+void ggo_counted(ggo_done *done, uint64_t *peers, uint32_t ranks);
+
 /* Sets the text of gaspigo_error of this thread. */
 void ggo_set_error(const char *text);
 

@@ -109,31 +109,53 @@ static inline void ggo_set(uint32_t *word, uint32_t *wake, gaspi_notification_t 
   if (__atomic_load_n(wake, __ATOMIC_SEQ_CST) & 1) ggo_wake(wake);
 }
 
-/* Counters of gaspi_statistic_*. */
+/* Counters of gaspi_statistic_*, and behind them those that only ggo_counted reads. */
 enum {
   GGO_BYTES_WRITTEN, GGO_BYTES_READ, GGO_BARRIERS, GGO_WAITS, GGO_WRITES, GGO_WRITE_NOTIFYS, GGO_READS, GGO_READ_NOTIFYS,
   GGO_CREATES, GGO_ALLOCS, GGO_REGISTERS, GGO_DELETES, GGO_BINDS, GGO_USES, GGO_TIME_BARRIER, GGO_TIME_WAIT,
-  GGO_TIME_WAITSOME, GGO_TIME_WAITING, GGO_COUNTERS
+  GGO_TIME_WAITSOME, GGO_TIME_WAITING, GGO_COUNTERS,
+  GGO_DONE_WAITS = GGO_COUNTERS, GGO_DONE_BARRIERS, GGO_DONE_BARRIER_TIME, GGO_ALL_COUNTERS
 };
+typedef struct {
+  _Atomic uint64_t counts[GGO_PEER_COUNTS];
+} __attribute__((aligned(64))) ggo_peer;
 /* The counts of one thread. It alone writes to them, so that counting takes no locked instruction. */
 typedef struct ggo_tally {
-  _Atomic uint64_t counts[GGO_COUNTERS];
+  _Atomic uint64_t counts[GGO_ALL_COUNTERS];
+  ggo_peer *_Atomic peers; /* by rank; NULL before the first */
   struct ggo_tally *next; /* of all tallies */
   _Atomic int taken;      /* by a thread that has not ended */
 } ggo_tally;
 extern __thread ggo_tally *ggo_mine GGO_THREAD_LOCAL;
 ggo_tally *ggo_take_tally(void);
+ggo_peer *ggo_take_peers(ggo_tally *mine);
 extern _Atomic int ggo_counting __attribute__((visibility("hidden")));
-static inline void ggo_count(int counter, uint64_t n) {
-  if (!atomic_load_explicit(&ggo_counting, memory_order_relaxed)) return;
-  ggo_tally *mine = __builtin_expect(ggo_mine != NULL, 1) ? ggo_mine : ggo_take_tally();
-  if (!mine) return;
-  uint64_t now = atomic_load_explicit(&mine->counts[counter], memory_order_relaxed);
-  atomic_store_explicit(&mine->counts[counter], now + n, memory_order_relaxed);
+static inline ggo_tally *ggo_tally_here(void) { return __builtin_expect(ggo_mine != NULL, 1) ? ggo_mine : ggo_take_tally(); }
+static inline int ggo_counts(void) { return atomic_load_explicit(&ggo_counting, memory_order_relaxed); }
+static inline void ggo_add(_Atomic uint64_t *count, uint64_t n) {
+  atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n, memory_order_relaxed);
 }
-/* Adds the time since start, of ggo_clock, to a counter and to that of all waits. */
+/* Counts for ggo_counted, which gaspi_statistic_verbosity_level does not stop. */
+static inline void ggo_count_done(int counter, uint64_t n) {
+  ggo_tally *mine = ggo_tally_here();
+  if (mine) ggo_add(&mine->counts[counter], n);
+}
+static inline void ggo_count(int counter, uint64_t n) {
+  if (ggo_counts()) ggo_count_done(counter, n);
+}
+/* The counts of this thread by rank, NULL if there is no memory. */
+static inline ggo_peer *ggo_peers_of(ggo_tally *mine) {
+  ggo_peer *peers = atomic_load_explicit(&mine->peers, memory_order_relaxed);
+  return __builtin_expect(peers != NULL, 1) ? peers : ggo_take_peers(mine);
+}
+static inline void ggo_count_peer(gaspi_rank_t r, int counter) {
+  ggo_tally *mine = ggo_tally_here();
+  ggo_peer *peers = mine ? ggo_peers_of(mine) : NULL;
+  if (peers) ggo_add(&peers[r].counts[counter], 1);
+}
 void ggo_start_clock(void);
-void ggo_spent(int counter, uint64_t start);
+/* Adds the time since start, of ggo_clock, to a counter and to that of all waits, and returns it. */
+uint64_t ggo_spent(int counter, uint64_t start);
 
 int ggo_groups_open(void);
 int ggo_group_there(gaspi_group_t g);

@@ -11,13 +11,16 @@
 #include "library.h"
 #include "_cgo_export.h"
 
-/* Takes n entries of a queue, all or none. */
-static int take(ggo_queue *q, uint64_t n) {
+/* Takes n entries of a queue for a post to rank r, all or none. */
+static int take(ggo_queue *q, gaspi_rank_t r, uint64_t n) {
   uint64_t depth = ggo.config.queue_size_max, issued = atomic_load_explicit(&q->issued, memory_order_relaxed);
   do {
     uint64_t settled = atomic_load_explicit(&q->settled, memory_order_relaxed);
     uint64_t used = issued > settled ? issued - settled : 0;
-    if (used + n > depth) return 0;
+    if (used + n > depth) {
+      ggo_count_peer(r, GGO_PEER_FULL);
+      return 0;
+    }
   } while (!atomic_compare_exchange_weak_explicit(&q->issued, &issued, issued + n, memory_order_relaxed, memory_order_relaxed));
   return 1;
 }
@@ -58,9 +61,19 @@ typedef struct {
   gaspi_queue_id_t queue;
 } transfer;
 
-static void moved(const transfer *x) {
-  ggo_count(x->read ? GGO_BYTES_READ : GGO_BYTES_WRITTEN, x->size);
-  ggo_count(x->read ? (x->value ? GGO_READ_NOTIFYS : GGO_READS) : (x->value ? GGO_WRITE_NOTIFYS : GGO_WRITES), 1);
+/* Counts a transfer for gaspi_statistic_*, and, if it was carried out here, by rank: Go counts others by rank. */
+static void moved(const transfer *x, int here) {
+  ggo_tally *mine = ggo_tally_here();
+  if (!mine) return;
+  if (ggo_counts()) {
+    ggo_add(&mine->counts[x->read ? GGO_BYTES_READ : GGO_BYTES_WRITTEN], x->size);
+    ggo_add(&mine->counts[x->read ? (x->value ? GGO_READ_NOTIFYS : GGO_READS) : (x->value ? GGO_WRITE_NOTIFYS : GGO_WRITES)], 1);
+  }
+  ggo_peer *peers = here ? ggo_peers_of(mine) : NULL;
+  if (!peers) return;
+  _Atomic uint64_t *counts = peers[x->rank].counts;
+  ggo_add(&counts[x->read ? GGO_PEER_READS : GGO_PEER_WRITES], 1);
+  ggo_add(&counts[x->read ? GGO_PEER_BYTES_READ : GGO_PEER_BYTES_WRITTEN], x->size);
 }
 
 static gaspi_return_t check(const transfer *x) {
@@ -102,15 +115,15 @@ static gaspi_return_t post(const transfer *x) {
     if (x->value && !x->read && x->id < there->count) ggo_fetch(&there->words[x->id]);
     if (outside(there, x->to, x->size)) return GASPI_ERR_INV_REM_OFF;
     if (x->value && x->id >= (x->read ? own : there)->count) return GASPI_ERR_INV_NOTIF_ID;
-    if (entries && !take(q, entries)) return GASPI_QUEUE_FULL;
+    if (entries && !take(q, x->rank, entries)) return GASPI_QUEUE_FULL;
     move(x, own, there);
-    moved(x);
+    moved(x, 1);
     return GASPI_SUCCESS;
   }
-  if (entries && !take(q, entries)) return GASPI_QUEUE_FULL;
+  if (entries && !take(q, x->rank, entries)) return GASPI_QUEUE_FULL;
   atomic_fetch_add(&q->posted, 1);
   rc = posted(q, entries, GO(ggo_transfer((GoUint8)x->read, x->local, x->from, x->rank, x->remote, x->to, x->size, x->id, x->value, x->queue)));
-  if (rc == GASPI_SUCCESS) moved(x);
+  if (rc == GASPI_SUCCESS) moved(x, 0);
   return rc;
 }
 
@@ -166,9 +179,10 @@ gaspi_return_t pgaspi_notify(gaspi_segment_id_t id, gaspi_rank_t r, gaspi_notifi
   ggo_queue *q = &ggo.queues[queue];
   const ggo_mapping *there = ggo_window(r, id);
   if (there && nid >= there->count) return GASPI_ERR_INV_NOTIF_ID;
-  if (!take(q, 1)) return GASPI_QUEUE_FULL;
+  if (!take(q, r, 1)) return GASPI_QUEUE_FULL;
   if (there) {
     set(there, nid, v);
+    ggo_count_peer(r, GGO_PEER_NOTIFIES);
     return GASPI_SUCCESS;
   }
   atomic_fetch_add(&q->posted, 1);
@@ -200,12 +214,12 @@ static gaspi_return_t post_list(int read, gaspi_number_t num, gaspi_segment_id_t
   ggo_queue *q = &ggo.queues[queue];
   uint64_t entries = (uint64_t)num + (value != 0);
   if (entries == 0) return GASPI_SUCCESS;
-  if (!take(q, entries)) return GASPI_QUEUE_FULL;
+  if (!take(q, r, entries)) return GASPI_QUEUE_FULL;
   atomic_fetch_add(&q->posted, 1);
   gaspi_return_t rc = posted(q, entries, GO(ggo_list((GoUint8)read, num, (char *)sl, (char *)ol, r, (char *)sr, (char *)orr, (char *)size, sn, nid, value, queue)));
   if (rc == GASPI_SUCCESS) {
     transfer all = { read, 0, 0, 0, 0, r, bytes, nid, value, queue };
-    moved(&all);
+    moved(&all, 0);
   }
   return rc;
 }
@@ -250,6 +264,7 @@ static gaspi_return_t atomic(int swap, gaspi_segment_id_t id, gaspi_offset_t off
   if (!there) return ggo_result(GO(ggo_atomic((GoUint8)swap, id, off, r, cmp, v, old, ggo_ms(t))), t);
   if (outside(there, off, 8)) return GASPI_ERR_INV_REM_OFF;
   gaspi_atomic_value_t *word = (gaspi_atomic_value_t *)(void *)(there->data + off);
+  ggo_count_peer(r, GGO_PEER_ATOMICS);
   if (!swap) {
     *old = __atomic_fetch_add(word, v, __ATOMIC_SEQ_CST);
     return GASPI_SUCCESS;

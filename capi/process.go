@@ -123,6 +123,7 @@ func (s *rankState) open(p *gaspi.Proc) {
 	}
 	s.groups[0].Store(p.World())
 	s.proc.Store(p)
+	p.CountMapped(counted(p.Size()))
 }
 
 // ggo_term ends this process's part in the job. Memory of segments stays mapped: other threads

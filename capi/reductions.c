@@ -103,7 +103,11 @@ gaspi_return_t pgaspi_barrier(gaspi_group_t g, gaspi_timeout_t t) {
   uint64_t start = ggo_clock();
   int here = groups[g].barriers == HERE && groups[g].unfinished == NONE && ggo_group_there(g) && meet(&groups[g].words, t);
   int rc = here ? GASPI_SUCCESS : meet_in_go(g, t);
-  ggo_spent(GGO_TIME_BARRIER, start);
+  uint64_t ticks = ggo_spent(GGO_TIME_BARRIER, start);
+  if (here) {
+    ggo_count_done(GGO_DONE_BARRIERS, 1);
+    ggo_count_done(GGO_DONE_BARRIER_TIME, ticks);
+  }
   return leave(g, BARRIER, rc, t);
 }
 

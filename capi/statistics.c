@@ -1,8 +1,9 @@
 //go:build capi && cgo && linux
 
-/* Counters of gaspi_statistic_*. Times are counted in ticks of ggo_clock and read in milliseconds. */
+/* Counters of gaspi_statistic_*, and of what C does without Go. Times are counted in ticks of ggo_clock. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "library.h"
 
@@ -40,7 +41,17 @@ ggo_tally *ggo_take_tally(void) {
   return ggo_mine = t;
 }
 
-static uint64_t total(gaspi_statistic_counter_t c) {
+/* Makes the counts of this thread by rank, a cache line each. NULL if there is no memory. */
+ggo_peer *ggo_take_peers(ggo_tally *mine) {
+  size_t size = (size_t)ggo.place.size * sizeof(ggo_peer);
+  ggo_peer *peers = aligned_alloc(sizeof *peers, size);
+  if (!peers) return NULL;
+  memset(peers, 0, size);
+  atomic_store_explicit(&mine->peers, peers, memory_order_release);
+  return peers;
+}
+
+static uint64_t total(int c) {
   uint64_t sum = 0;
   for (ggo_tally *t = atomic_load(&tallies); t; t = t->next) sum += atomic_load_explicit(&t->counts[c], memory_order_relaxed);
   return sum;
@@ -54,16 +65,29 @@ void ggo_start_clock(void) {
   first_tick = ggo_clock();
 }
 
-/* Ticks as milliseconds, by what has passed of both since the process began to join. */
-static uint64_t milliseconds(uint64_t ticks) {
+/* Ticks as nanoseconds, by what has passed of both since the process began to join. */
+static double nanoseconds(uint64_t ticks) {
   uint64_t t = ggo_clock() - first_tick, ns = ggo_nanoseconds() - first_nanosecond;
-  return t ? (uint64_t)((double)ticks * (double)ns / (double)t * 1e-6) : 0;
+  return t ? (double)ticks * (double)ns / (double)t : 0;
 }
 
-void ggo_spent(int counter, uint64_t start) {
+void ggo_counted(ggo_done *done, uint64_t *peers, uint32_t ranks) {
+  done->waits = total(GGO_DONE_WAITS);
+  done->barriers = total(GGO_DONE_BARRIERS);
+  done->barrier_nanoseconds = (uint64_t)nanoseconds(total(GGO_DONE_BARRIER_TIME));
+  memset(peers, 0, (size_t)ranks * GGO_PEER_COUNTS * sizeof *peers);
+  for (ggo_tally *t = atomic_load(&tallies); t; t = t->next) {
+    ggo_peer *counted = atomic_load_explicit(&t->peers, memory_order_acquire);
+    for (uint32_t i = 0; counted && i < ranks * GGO_PEER_COUNTS; i++)
+      peers[i] += atomic_load_explicit(&counted[i / GGO_PEER_COUNTS].counts[i % GGO_PEER_COUNTS], memory_order_relaxed);
+  }
+}
+
+uint64_t ggo_spent(int counter, uint64_t start) {
   uint64_t t = ggo_clock() - start;
   ggo_count(counter, t);
   ggo_count(GGO_TIME_WAITING, t);
+  return t;
 }
 
 static const char *const names[GGO_COUNTERS][2] = {
@@ -117,7 +141,7 @@ gaspi_return_t pgaspi_statistic_counter_get(gaspi_statistic_counter_t c, gaspi_n
   NEED(v);
   if (c >= GGO_COUNTERS) return GASPI_ERROR;
   uint64_t counted = total(c) - atomic_load(&resets[c]);
-  *v = c >= GGO_TIME_BARRIER ? milliseconds(counted) : counted;
+  *v = c >= GGO_TIME_BARRIER ? (unsigned long)(nanoseconds(counted) * 1e-6) : counted;
   return GASPI_SUCCESS;
 }
 

@@ -14,7 +14,10 @@ static void settle(ggo_queue *q, uint64_t up_to) {
 /* Waits for operations that Go was told. */
 static int wait_for_go(ggo_queue *q, gaspi_queue_id_t queue, gaspi_timeout_t t) {
   uint64_t told = atomic_load(&q->posted);
-  if (told == atomic_load(&q->waited)) return GASPI_SUCCESS;
+  if (told == atomic_load(&q->waited)) {
+    ggo_count_done(GGO_DONE_WAITS, 1);
+    return GASPI_SUCCESS;
+  }
   uint64_t start = ggo_clock();
   int rc = GO(ggo_wait(queue, ggo_ms(t)));
   ggo_spent(GGO_TIME_WAIT, start);

@@ -47,3 +47,23 @@ func ExampleCollectiveCounter() {
 	// Output:
 	// shuffle direct 1 1048576
 }
+
+// Code that writes by a Mapping counts what it does by itself.
+func ExampleMappedStats() {
+	check(gaspi.Local(context.Background(), 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+		if _, err := p.CreateSegment(ctx, 0, 64); err != nil {
+			return err
+		}
+		if m, ok := p.Mapping(1-p.Rank(), 0); ok && p.Rank() == 0 {
+			copied := uint64(copy(m.Data, "mapped"))
+			p.CountMapped(func() gaspi.MappedStats {
+				return gaspi.MappedStats{Peers: []gaspi.PeerStats{{Peer: 1, Writes: 1, BytesWritten: copied}}}
+			})
+			s := p.Stats()
+			fmt.Println(s.Writes, "write of", s.BytesWritten, "bytes")
+		}
+		return p.Barrier(ctx, p.World())
+	}))
+	// Output:
+	// 1 write of 6 bytes
+}

@@ -2,6 +2,7 @@ package gaspi
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -15,7 +16,7 @@ import (
 //   - A waiter loads Words[id] with acquire order, and takes a notification by an exchange with 0.
 //     A waiter that sleeps calls WaitSome.
 //
-// Writes through a Mapping take no entry of a queue and are not counted by Stats. They are for
+// Writes through a Mapping take no entry of a queue, and are counted only by CountMapped. They are for
 // ranks that have not been lost.
 type Mapping struct {
 	Data  []byte          // all bytes of the segment
@@ -76,7 +77,7 @@ func (p *Proc) window(r Rank, id SegmentID) (Mapping, bool) {
 //     and then Proc.Barrier. That goes on with the barrier, and does the next ones until one has
 //     ended without an error.
 //
-// Barriers that are done so are not counted by Stats and are in no trace. A revocation of the group
+// Barriers that are done so are counted only by CountMapped and are in no trace. A revocation of the group
 // ends the next call of Proc.Barrier.
 type BarrierMapping struct {
 	Number uint32          // of the last barrier that has ended
@@ -121,4 +122,26 @@ func (m *BarrierMapping) Passed(number uint32) {
 	if !m.barrier.active {
 		m.barrier.epoch = notify.Value(number)
 	}
+}
+
+// MappedStats are counts of what code in another language did by a Mapping or BarrierMapping, and without a
+// call of this package. They only grow.
+type MappedStats struct {
+	QueueWaits  uint64        // waits for queues on which nothing was under way
+	Barriers    uint64        // barriers that have ended
+	BarrierWait time.Duration // the time in these
+	Peers       []PeerStats   // transfers by peer, each at most once; of them posts that were not issued
+}
+
+// CountMapped adds counts to those of Stats, PeerStats and CollectiveStats. read returns them; it is called by
+// any goroutine, whenever somebody looks, until Close has returned. It calls no method of p, and the memory of
+// Peers is the caller's. CountMapped is called once, and does not block.
+func (p *Proc) CountMapped(read func() MappedStats) { p.stats.mapped.Store(&read) }
+
+// byMappings returns the counts of what was done by mappings.
+func (c *counters) byMappings() MappedStats {
+	if read := c.mapped.Load(); read != nil {
+		return (*read)()
+	}
+	return MappedStats{}
 }

@@ -75,6 +75,50 @@ func TestPeerStats(t *testing.T) {
 
 func must2[A, B any](_ A, _ B, err error) { ok(err) }
 
+// TestCountMapped adds counts of code that goes by mappings to those of calls, and resets all.
+func TestCountMapped(t *testing.T) {
+	bubble(t, 3, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 64))
+		if p.Rank() > 0 {
+			return p.Barrier(ctx, p.World())
+		}
+		q := p.MustQueue(0)
+		ok(q.Write(s.At(1, 0), must(s.Span(0, 8))))
+		ok(q.Wait(ctx))
+		before := p.Stats()
+		mapped := gaspi.MappedStats{QueueWaits: 5, Barriers: 7, BarrierWait: 9, Peers: []gaspi.PeerStats{
+			{Peer: 2, Reads: 1, BytesRead: 3, Notifies: 11, QueueFull: 13},
+			{Peer: 1, Writes: 17, BytesWritten: 19, Atomics: 23},
+			{Peer: 0},
+		}}
+		p.CountMapped(func() gaspi.MappedStats { return mapped })
+		want := before
+		want.QueueWaits, want.Barriers, want.BarrierWait = before.QueueWaits+5, before.Barriers+7, before.BarrierWait+9
+		want.Writes, want.BytesWritten, want.Reads, want.BytesRead = 18, 27, 1, 3
+		want.Notifies, want.QueueFull, want.Atomics = 11, 13, 23
+		if d := cmp.Diff(want, p.Stats()); d != "" {
+			t.Errorf("of the rank (-want +got):\n%s", d)
+		}
+		peers := []gaspi.PeerStats{
+			{Peer: 1, Writes: 18, BytesWritten: 27, Atomics: 23},
+			{Peer: 2, Reads: 1, BytesRead: 3, Notifies: 11, QueueFull: 13},
+		}
+		if d := cmp.Diff(peers, counted(p)); d != "" {
+			t.Errorf("of peers (-want +got):\n%s", d)
+		}
+		p.ResetStats()
+		if mapped.Barriers++; p.Stats() != (gaspi.Stats{Barriers: 1}) {
+			t.Errorf("after a reset and a barrier: %+v", p.Stats())
+		}
+		for _, c := range p.CollectiveStats() {
+			if c.Operation == "gaspi.Barrier" && c.Calls != before.Barriers+8 {
+				t.Errorf("%d barriers, want %d", c.Calls, before.Barriers+8)
+			}
+		}
+		return p.Barrier(ctx, p.World())
+	})
+}
+
 // TestPeerStatsOfAFullQueue counts posts that were not issued.
 func TestPeerStatsOfAFullQueue(t *testing.T) {
 	bubble(t, 2, func(ctx context.Context, p *gaspi.Proc) error {

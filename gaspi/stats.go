@@ -49,8 +49,9 @@ type counters struct {
 	queueWait                              atomic.Int64 // likewise, for operations of queues
 	allReduces                             tally.Tally
 
-	peers peerCounts            // of what is done without a queue, and by queues that are deleted
-	base  atomic.Pointer[Stats] // what ResetStats found; nil before
+	peers  peerCounts                         // of what is done without a queue, and by queues that are deleted
+	mapped atomic.Pointer[func() MappedStats] // of what is done by mappings; nil without CountMapped
+	base   atomic.Pointer[Stats]              // what ResetStats found; nil before
 
 	mu          sync.Mutex                        // held while queues go, so that none is missing from a sum or in it twice
 	collectives map[collectiveName]*collectiveSum // guarded by mu
@@ -73,19 +74,23 @@ func (p *Proc) ResetStats() {
 
 func (p *Proc) total() Stats {
 	c := &p.stats
+	mapped := c.byMappings()
 	s := Stats{
-		QueueWaits: c.queueWaits.Load(), Barriers: c.barriers.Load(),
+		QueueWaits: c.queueWaits.Load() + mapped.QueueWaits, Barriers: c.barriers.Load() + mapped.Barriers,
 		PassiveSent: c.passiveSent.Load(), PassiveReceived: c.passiveReceived.Load(),
 		NotifyWait:    time.Duration(c.notifyWait.Load()),
-		BarrierWait:   time.Duration(c.barrierWait.Load()),
+		BarrierWait:   time.Duration(c.barrierWait.Load()) + mapped.BarrierWait,
 		AllReduceWait: time.Duration(c.allReduceWait.Load()),
 	}
 	s.AllReduces, _ = c.allReduces.Read()
 	var peers PeerStats
-	p.eachCounts(func(_ Rank, n *peerCount) {
-		n.addTo(&peers)
+	p.eachCounts(func(r Rank, n *peerCount) {
+		peers.add(n.read(r))
 		s.NotifyWait += time.Duration(n.notifyWait.Load())
 	})
+	for _, n := range mapped.Peers {
+		peers.add(n)
+	}
 	s.Writes, s.BytesWritten, s.Reads, s.BytesRead = peers.Writes, peers.BytesWritten, peers.Reads, peers.BytesRead
 	s.Notifies, s.QueueFull, s.Atomics = peers.Notifies, peers.QueueFull, peers.Atomics
 	return s
@@ -144,18 +149,21 @@ func (p *Proc) PeerStats() iter.Seq[PeerStats] {
 func (p *Proc) allPeerStats() []PeerStats {
 	var all []PeerStats
 	at := map[Rank]int{}
-	p.eachCounts(func(r Rank, n *peerCount) {
-		var s PeerStats
-		if n.addTo(&s); s == (PeerStats{}) {
+	count := func(n PeerStats) {
+		if n == (PeerStats{Peer: n.Peer}) {
 			return
 		}
-		i, ok := at[r]
+		i, ok := at[n.Peer]
 		if !ok {
 			i = len(all)
-			at[r], all = i, append(all, PeerStats{Peer: r})
+			at[n.Peer], all = i, append(all, PeerStats{Peer: n.Peer})
 		}
-		n.addTo(&all[i])
-	})
+		all[i].add(n)
+	}
+	p.eachCounts(func(r Rank, n *peerCount) { count(n.read(r)) })
+	for _, n := range p.stats.byMappings().Peers {
+		count(n)
+	}
 	slices.SortFunc(all, func(a, b PeerStats) int { return cmp.Compare(a.Peer, b.Peer) })
 	return all
 }
@@ -220,17 +228,23 @@ func (c peerCounts) merge(queue peerCounts) {
 	})
 }
 
-// addTo adds the counts to those of a peer.
-func (n *peerCount) addTo(s *PeerStats) {
-	count, bytes := n.writes.Read()
-	s.Writes, s.BytesWritten = s.Writes+count, s.BytesWritten+bytes
-	count, bytes = n.reads.Read()
-	s.Reads, s.BytesRead = s.Reads+count, s.BytesRead+bytes
-	s.Notifies += n.notifies.Load()
-	s.QueueFull += n.full.Load()
-	s.Atomics += n.atomics.Load()
-	s.Messages += n.messages.Load()
-	s.Waited += n.waited()
+// read returns the counts, as those of a peer.
+func (n *peerCount) read(r Rank) PeerStats {
+	s := PeerStats{Peer: r, Notifies: n.notifies.Load(), QueueFull: n.full.Load(), Atomics: n.atomics.Load(), Messages: n.messages.Load(), Waited: n.waited()}
+	s.Writes, s.BytesWritten = n.writes.Read()
+	s.Reads, s.BytesRead = n.reads.Read()
+	return s
+}
+
+// add adds other counts, of the same peer or of a sum over peers.
+func (s *PeerStats) add(n PeerStats) {
+	s.Writes, s.BytesWritten = s.Writes+n.Writes, s.BytesWritten+n.BytesWritten
+	s.Reads, s.BytesRead = s.Reads+n.Reads, s.BytesRead+n.BytesRead
+	s.Notifies += n.Notifies
+	s.QueueFull += n.QueueFull
+	s.Atomics += n.Atomics
+	s.Messages += n.Messages
+	s.Waited += n.Waited
 }
 
 // waited returns the time that was waited for the peer.
@@ -269,8 +283,10 @@ type CollectiveStats struct {
 func (p *Proc) CollectiveStats() []CollectiveStats {
 	c := &p.stats
 	var all []CollectiveStats
-	if n := c.barriers.Load(); n > 0 {
-		all = append(all, CollectiveStats{Operation: "gaspi.Barrier", Algorithm: "tree", Calls: n, Time: time.Duration(c.barrierWait.Load())})
+	mapped := c.byMappings()
+	if n := c.barriers.Load() + mapped.Barriers; n > 0 {
+		waited := time.Duration(c.barrierWait.Load()) + mapped.BarrierWait
+		all = append(all, CollectiveStats{Operation: "gaspi.Barrier", Algorithm: "tree", Calls: n, Time: waited})
 	}
 	if n, bytes := c.allReduces.Read(); n > 0 {
 		all = append(all, CollectiveStats{Operation: "gaspi.AllReduce", Algorithm: "tree", Calls: n, Bytes: bytes, Time: time.Duration(c.allReduceWait.Load())})
