@@ -79,7 +79,7 @@ const mostOff = 3.5
 
 // Goal: formulas say what a simulation of all ranks says.
 // Method: all candidates of calls in all settings, of few and of more ranks, no powers of two among
-// them. Of all candidates half are within 2.5 % and nine in ten within 23 %; none is off by
+// them. Of all candidates half are within 2 % and nine in ten within 19 %; none is off by
 // more than three and a half times. Segments get in each other's way more than formulas know.
 func TestEstimates(t *testing.T) {
 	var off []float64 // logarithms
@@ -109,8 +109,8 @@ func TestEstimates(t *testing.T) {
 	slices.Sort(off)
 	half, most := math.Exp(off[len(off)/2])-1, math.Exp(off[len(off)*9/10])-1
 	t.Logf("%d candidates: half are within %.1f %%, nine in ten within %.1f %%, all within %.0f %%", len(off), 100*half, 100*most, 100*(math.Exp(off[len(off)-1])-1))
-	if half > 0.025 || most > 0.23 {
-		t.Errorf("half of %d candidates are within %.1f %% and nine in ten within %.1f %%, want 2.5 and 23", len(off), 100*half, 100*most)
+	if half > 0.02 || most > 0.19 {
+		t.Errorf("half of %d candidates are within %.1f %% and nine in ten within %.1f %%, want 2 and 19", len(off), 100*half, 100*most)
 	}
 }
 
@@ -239,13 +239,15 @@ func TestChoicesAreGood(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 5, worst: 1.45}
+	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 3, worst: 1.2}
 	between.judge(t, (*Chooser).predict)
 	rooted := judged{
 		ranks: []int{3, 9, 14, 18, 24}, bytes: []int{64 << 10, 16 << 10, 8, 512 << 10}, off: 2, worst: 1.17,
 		operations: []schedule.Operation{schedule.Broadcast, schedule.Reduce, schedule.Gather, schedule.Scatter, schedule.AllToAll},
 	}
 	rooted.judge(t, (*Chooser).predict)
+	apart := judged{ranks: []int{12, 19, 25, 33}, bytes: []int{64 << 10, 1 << 10, 4 << 10}, off: 11, worst: 1.21}
+	apart.judge(t, (*Chooser).predict)
 }
 
 // Goal: so is a choice for 128 and 256 ranks.

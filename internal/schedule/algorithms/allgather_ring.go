@@ -37,11 +37,14 @@ func allGatherRing(b *schedule.Builder, c *schedule.Call) {
 	}
 }
 
-// allGatherRingFormula is a credit and the steps of the ring.
+// allGatherRingFormula is a credit and the steps of the ring. The longest path goes to another node and back at once with
+// the credit, and does not go from the last rank of those steps to the first, which may share a node.
 func allGatherRingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	credit := price.Stage{Route: s.Ring(1), Peers: 1}
-	hop := price.Stage{Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n, Turns: ringTurns(s, p-1), Passes: true}
+	back, on := s.Ring(1), s.Ring(1)
+	back.Far, on.Far = back.Most, min(1, on.Far*p/max(1, p-1))
+	credit := price.Stage{Route: back, Peers: 1}
+	hop := price.Stage{Times: p - 1, Route: on, Peers: 1, Elements: n, Turns: ringTurns(s, p-1), Passes: true}
 	return price.Profile{Stages: []price.Stage{credit, hop, ownCopy(c, n)}}
 }
 

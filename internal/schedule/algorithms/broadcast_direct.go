@@ -33,5 +33,7 @@ func broadcastDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
 // readFromRoot is the stages of ranks that each copy so many elements of the root when it says so.
 func readFromRoot(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
-	return price.Profile{Stages: []price.Stage{readyFromOne(s, p), work(price.Local{Elements: n, Sources: 1}), toOne(s, p, 0)}}
+	read := work(price.Local{Elements: n, Sources: 1})
+	read.Others = true
+	return price.Profile{Stages: []price.Stage{readyFromOne(s, p), read, toOne(s, p, 0)}}
 }

@@ -99,6 +99,19 @@ func (h *halver) joinAll() schedule.Range {
 	return r
 }
 
+// chunksSent is how many chunks a rank of a smaller block sends, for one such rank after the other.
+func chunksSent(size int) func(rank int) int {
+	chunks := 1 << log2down(size)
+	end, block := chunks, chunks
+	return func(rank int) int {
+		if rank == end {
+			block = 1 << log2down(size-end)
+			end += block
+		}
+		return chunks / block
+	}
+}
+
 // halvingStages are the stages of a halver: those of the largest block, and the folds of smaller
 // blocks, and what goes back to these.
 func halvingStages(s *price.Topology, size int, n float64) (halve, join, back []price.Stage) {
@@ -116,13 +129,14 @@ func halvingStages(s *price.Topology, size int, n float64) (halve, join, back []
 		chunk := n / float64(chunks)
 		stage := price.Stage{Route: s.Everybody(), Pairs: s.OnHost(blocks * float64(chunks) / sent), OneWay: true, Elements: chunk}
 		up, down := stage, stage
-		up.Peers, up.From, up.Only, up.Route.Out = sent, blocks, price.Arrival, up.Route.Part
+		leaving := s.Leaving(chunks, chunksSent(size))
+		up.Peers, up.From, up.Only, up.Late = sent, blocks, price.Arrival, true
+		up.Route.Out, up.Route.Spare = leaving/sent, min(leaving, float64(chunks))/sent // each rank has as much in all
 		up.Fold = price.Local{Elements: chunk, Sources: blocks + 1, Scratch: blocks}
 		down.Peers, down.From, down.Only, down.Pairs = blocks, sent, price.Leaving, s.OnHost(float64(chunks))
-		within := s.Nodes > 1 && halve[levels-1].Route.Far == 0
-		if sent > float64(2*levels) || within { // that takes longer than the halving of the largest block
-			up.Only, down.Only = price.Both, price.Both
-		}
+		up.Meanwhile = log2down(int(sent)) // the largest block goes on to halve,
+		down.Meanwhile = -up.Meanwhile     // and to double
+		up.Turns, down.Turns = -1, float64(rest)/float64(chunks)
 		join, back = []price.Stage{up}, []price.Stage{down}
 	}
 	return halve, join, back

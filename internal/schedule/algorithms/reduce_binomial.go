@@ -68,7 +68,7 @@ func (m members) holder(block, k int) int {
 	return block << k
 }
 
-// reduceBinomialFormula is the levels. A rank gives the next vector when its last was read, and
+// reduceBinomialFormula is the levels, and the signal that the last vector was read. A rank gives the next vector when its last was read, and
 // the last to come to the root comes from the largest subtree.
 func reduceBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
@@ -87,6 +87,10 @@ func reduceBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	}
 	data := oneHop(slow, n)
 	data.Fold = slow.Fold
-	again = append(again, data, oneHop(slow, 0))
-	return price.Profile{Stages: levels, Again: again, Scratch: n * float64(len(levels)+1)}
+	read := oneHop(slow, 0)
+	again = append(again, data, read)
+	if s.Nodes > 1 {
+		levels = append(levels, read)
+	}
+	return price.Profile{Stages: levels, Again: again, Scratch: n * float64(last+2)}
 }

@@ -64,7 +64,7 @@ func reduceScatterRingFormula(s *price.Topology, c *schedule.Call) price.Profile
 // ringFold is the steps of a ring through inboxes, with a fold of n elements in each.
 func ringFold(s *price.Topology, p, n float64) price.Stage {
 	g := price.Stage{
-		Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n, Apart: true, Turns: ringTurns(s, p-1),
+		Times: p - 1, Route: s.Ring(1), Peers: 1, Elements: n, Apart: true, Flushed: true, Turns: ringTurns(s, p-1),
 		Fold: price.Local{Elements: n, Sources: 2, Flip: 2},
 	}
 	if p-1 > ringInbox {

@@ -65,6 +65,17 @@ func (e *estimator) idle(p *Profile, w Segments) float64 {
 	return max(0, copies-max(0, float64((w.AtOnce-1)*message)-e.m.Network.Latency))
 }
 
+// within is how long the ports idle while a root sends to the ranks of its node.
+func (e *estimator) within(stages []Stage) float64 {
+	within := 0.0
+	for i := range stages {
+		if c := e.cost(&stages[i]); c.wire > c.far-e.m.Network.Put {
+			within += c.first()
+		}
+	}
+	return within
+}
+
 // filled is how long the ports idle in the stages of a first segment in which all send, but for the latency of the first
 // of them, as far as segments that are under way at the same time leave a port by then.
 func (e *estimator) filled(p *Profile, w Segments, use usage) float64 {

@@ -36,6 +36,7 @@ type Stage struct {
 	Times  float64 // how often it is done, one after the other; 0 means once
 	Pairs  float64 // ranks of one host that send; 0 means all
 	OneWay bool    // who sends does not receive
+	Others bool    // the root, which has other stages to itself, has no part in it
 	Beside bool    // who exchanges something has consecutive numbers
 	Passes bool    // a rank only passes on what comes from the one before it
 	Share  float64 // part of it that one rank does; 0 means all
@@ -43,6 +44,9 @@ type Stage struct {
 	// Elsewhere says that what it occupies is counted in another stage.
 	Elsewhere bool
 	Only      Half // what of it is on the longest path
+	// Meanwhile is how many stages before it others are in while this one is sent, or behind it if less than 0:
+	// all of it is on the longest path that takes longer than these.
+	Meanwhile int
 	Busy      Half // what of it the rank does that has most to do, if it is OneWay
 	// Late says that what arrives queues for the ports behind what the stage before has brought.
 	Late  bool
@@ -53,6 +57,7 @@ type Stage struct {
 	From       float64 // and waits for as many; 0 means Peers
 	Elements   float64 // of each message; 0 means that it is a signal
 	Apart      bool    // the post of a message is a signal of its own
+	Flushed    bool    // the sender goes on when its messages have left
 	Compressed bool    // messages are coded forms
 	Window     float64 // as many messages to a rank are under way before it answers; 0 means all
 	Credits    float64 // signals that are there before they are needed

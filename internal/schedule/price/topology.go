@@ -370,6 +370,21 @@ func (s *Topology) Everybody() Route {
 	}
 }
 
+// Leaving is how many messages leave the node that most leave, or reach it, if each rank from first on has as many as said
+// with ranks of all nodes.
+func (s *Topology) Leaving(first int, messages func(rank int) int) float64 {
+	if s.Nodes == 1 {
+		return 0
+	}
+	clear(s.counts)
+	most := int32(0)
+	for r := first; r < s.Ranks; r++ {
+		s.counts[s.node[r]] += int32(messages(r))
+		most = max(most, s.counts[s.node[r]])
+	}
+	return float64(most) * s.Everybody().Part
+}
+
 // OnHost is how many of count ranks, spread over all, are on a host.
 func (s *Topology) OnHost(count float64) float64 {
 	return max(1, count*float64(s.Host)/float64(s.Ranks))
