@@ -61,8 +61,8 @@ typedef struct {
   gaspi_queue_id_t queue;
 } transfer;
 
-/* Counts a transfer for gaspi_statistic_*, and, if it was carried out here, by rank: Go counts others by rank. */
-static void moved(const transfer *x, int here) {
+/* Counts a transfer for gaspi_statistic_*, and, if it took entries and was carried out here, by rank: Go counts others so. */
+static void moved(const transfer *x, uint64_t here) {
   ggo_tally *mine = ggo_tally_here();
   if (!mine) return;
   if (ggo_counts()) {
@@ -117,7 +117,7 @@ static gaspi_return_t post(const transfer *x) {
     if (x->value && x->id >= (x->read ? own : there)->count) return GASPI_ERR_INV_NOTIF_ID;
     if (entries && !take(q, x->rank, entries)) return GASPI_QUEUE_FULL;
     move(x, own, there);
-    moved(x, 1);
+    moved(x, entries);
     return GASPI_SUCCESS;
   }
   if (entries && !take(q, x->rank, entries)) return GASPI_QUEUE_FULL;

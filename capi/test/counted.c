@@ -22,6 +22,7 @@ int main(void) {
   gaspi_rank_t to = (gaspi_rank_t)((rank + 1) % num);
   OK(gaspi_statistic_verbosity_level(0)); /* of gaspi_statistic_* alone */
   for (int i = 0; i < 5; i++) OK(gaspi_write(0, 0, to, 0, 64, 100, 0, GASPI_BLOCK));
+  OK(gaspi_write(0, 0, to, 0, 64, 0, 0, GASPI_BLOCK)); /* nothing */
   for (int i = 0; i < 3; i++) OK(gaspi_write_notify(0, 0, to, 0, 64, 20, 1, 1, 0, GASPI_BLOCK));
   for (int i = 0; i < 4; i++) OK(gaspi_read(0, 2048, to, 0, 3072, 8, 0, GASPI_BLOCK));
   OK(gaspi_read_notify(0, 2048, to, 0, 3072, 16, 2, 0, GASPI_BLOCK));
