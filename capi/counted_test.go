@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestCounts has the launcher count what a program of C does, whether C or Go carries it out.

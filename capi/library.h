@@ -116,6 +116,7 @@ enum {
   GGO_TIME_WAITSOME, GGO_TIME_WAITING, GGO_COUNTERS,
   GGO_DONE_WAITS = GGO_COUNTERS, GGO_DONE_BARRIERS, GGO_DONE_BARRIER_TIME, GGO_ALL_COUNTERS
 };
+/* What one thread has counted of one rank: a cache line. */
 typedef struct {
   _Atomic uint64_t counts[GGO_PEER_COUNTS];
 } __attribute__((aligned(64))) ggo_peer;

@@ -59,7 +59,7 @@ type counters struct {
 
 // Stats are this rank's counts. They include the counts of deleted queues.
 func (p *Proc) Stats() Stats {
-	now := p.total()
+	now := p.total(p.stats.byMappings())
 	if base := p.stats.base.Load(); base != nil {
 		now.subtract(base)
 	}
@@ -68,13 +68,13 @@ func (p *Proc) Stats() Stats {
 
 // ResetStats makes all counts begin at 0 again.
 func (p *Proc) ResetStats() {
-	now := p.total()
+	now := p.total(p.stats.byMappings())
 	p.stats.base.Store(&now)
 }
 
-func (p *Proc) total() Stats {
+// total returns the counts since this rank joined, of which some were done by mappings.
+func (p *Proc) total(mapped MappedStats) Stats {
 	c := &p.stats
-	mapped := c.byMappings()
 	s := Stats{
 		QueueWaits: c.queueWaits.Load() + mapped.QueueWaits, Barriers: c.barriers.Load() + mapped.Barriers,
 		PassiveSent: c.passiveSent.Load(), PassiveReceived: c.passiveReceived.Load(),
@@ -137,7 +137,7 @@ type PeerStats struct {
 // ranks. It may miss what others count meanwhile.
 func (p *Proc) PeerStats() iter.Seq[PeerStats] {
 	return func(yield func(PeerStats) bool) {
-		for _, s := range p.allPeerStats() {
+		for _, s := range p.allPeerStats(p.stats.byMappings()) {
 			if !yield(s) {
 				return
 			}
@@ -146,7 +146,7 @@ func (p *Proc) PeerStats() iter.Seq[PeerStats] {
 }
 
 // allPeerStats returns the counts of each peer of which something was counted, in the order of ranks.
-func (p *Proc) allPeerStats() []PeerStats {
+func (p *Proc) allPeerStats(mapped MappedStats) []PeerStats {
 	var all []PeerStats
 	at := map[Rank]int{}
 	count := func(n PeerStats) {
@@ -161,7 +161,7 @@ func (p *Proc) allPeerStats() []PeerStats {
 		all[i].add(n)
 	}
 	p.eachCounts(func(r Rank, n *peerCount) { count(n.read(r)) })
-	for _, n := range p.stats.byMappings().Peers {
+	for _, n := range mapped.Peers {
 		count(n)
 	}
 	slices.SortFunc(all, func(a, b PeerStats) int { return cmp.Compare(a.Peer, b.Peer) })
@@ -280,10 +280,11 @@ type CollectiveStats struct {
 
 // CollectiveStats returns the counts of all collective operations of this rank, in the order of their
 // names.
-func (p *Proc) CollectiveStats() []CollectiveStats {
+func (p *Proc) CollectiveStats() []CollectiveStats { return p.collectiveStats(p.stats.byMappings()) }
+
+func (p *Proc) collectiveStats(mapped MappedStats) []CollectiveStats {
 	c := &p.stats
 	var all []CollectiveStats
-	mapped := c.byMappings()
 	if n := c.barriers.Load() + mapped.Barriers; n > 0 {
 		waited := time.Duration(c.barrierWait.Load()) + mapped.BarrierWait
 		all = append(all, CollectiveStats{Operation: "gaspi.Barrier", Algorithm: "tree", Calls: n, Time: waited})
@@ -404,7 +405,7 @@ func (p *Proc) variables() ([]byte, error) {
 		Stats       Stats
 		Peers       []PeerStats
 		Collectives []CollectiveStats
-	}{p.rank, p.Stats(), p.allPeerStats(), p.CollectiveStats()}
+	}{p.rank, p.Stats(), p.allPeerStats(p.stats.byMappings()), p.CollectiveStats()}
 	all := map[string]any{"cmdline": os.Args, "memstats": mem, "gaspi": own}
 	if each := p.vars.Load(); each != nil {
 		(*each)(func(name, value string) {

@@ -120,16 +120,17 @@ func (p *Proc) measure() {
 // counts are the counts of this rank, which ResetStats does not change.
 func (p *Proc) counts() (status.Counts, status.PeerTable) {
 	var t status.PeerTable
-	for _, n := range p.allPeerStats() {
+	mapped := p.stats.byMappings() // once, so that sums are those of peers
+	for _, n := range p.allPeerStats(mapped) {
 		t.Peers = append(t.Peers, status.PeerCounts{
 			Peer: n.Peer, Writes: n.Writes, BytesWritten: n.BytesWritten, Reads: n.Reads, BytesRead: n.BytesRead,
 			Notifications: n.Notifies, QueueFull: n.QueueFull, Atomics: n.Atomics, Messages: n.Messages, Waited: n.Waited,
 		})
 	}
-	for _, n := range p.CollectiveStats() {
+	for _, n := range p.collectiveStats(mapped) {
 		t.Calls = append(t.Calls, status.CallCounts(n))
 	}
-	s := p.total()
+	s := p.total(mapped)
 	return status.Counts{
 		Writes: s.Writes, BytesWritten: s.BytesWritten, Reads: s.Reads, BytesRead: s.BytesRead,
 		Notifications: s.Notifies, QueueWaits: s.QueueWaits, QueueFull: s.QueueFull, Barriers: s.Barriers, AllReduces: s.AllReduces,
