@@ -68,8 +68,8 @@ func (m members) holder(block, k int) int {
 	return block << k
 }
 
-// reduceBinomialFormula is the levels, and the signal that the last vector was read. A rank gives the next vector when its last was read, and
-// the last to come to the root comes from the largest subtree.
+// reduceBinomialFormula is the levels, and the signal to another node that the last vector was read. A rank gives the
+// next vector when its last was read, and the last to come to the root comes from the largest subtree.
 func reduceBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	levels := binomial{size: c.Size}.treeStages(s, true, 1, always(n), foldOne)

@@ -59,7 +59,7 @@ func reduceRingGather(b *schedule.Builder, c *schedule.Call) {
 func reduceRingGatherFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	ring, chunks := ringFold(s, p, n/p), toOne(s, p, n/p)
-	if s.Least == 1 && s.Most > 1 { // a rank alone on its node passes on slowly, so that others have ended the ring before
+	if s.Least == 1 && s.Most > 1 { // a rank alone on its node passes on slowly, so that half of the others have ended the ring before
 		chunks.From /= 2
 	}
 	return price.Profile{

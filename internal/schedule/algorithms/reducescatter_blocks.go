@@ -91,8 +91,9 @@ func reduceScatterBlocksFormula(s *price.Topology, c *schedule.Call) price.Profi
 		spread = price.Stage{Route: halve[len(halve)-1].Route, Peers: 1, Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}}
 	}
 	if len(back) > 0 { // the chunks of fewer ranks are longer than blocks, and of parts of two or three
-		longer := p / float64(int(1)<<len(halve))
-		spread = price.Stage{Route: s.Everybody(), Pairs: s.OnHost(p / longer), Peers: 1 + longer, From: 1/longer + 1, Elements: n * longer / (1 + longer)}
+		chunks := float64(int(1) << len(halve))
+		longer := p / chunks
+		spread = price.Stage{Route: s.Everybody(), Pairs: s.OnHost(chunks), Peers: 1 + longer, From: 1 + 1/longer, Elements: n * longer / (1 + longer)}
 		if s.Nodes > 1 {
 			spread.Route.Out = float64(s.Most)
 		}

@@ -70,7 +70,7 @@ func (e *estimator) within(stages []Stage) float64 {
 	within := 0.0
 	for i := range stages {
 		if c := e.cost(&stages[i]); c.wire > c.far-e.m.Network.Put {
-			within += c.first()
+			within += c.nearSends()
 		}
 	}
 	return within

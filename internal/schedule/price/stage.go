@@ -111,8 +111,8 @@ func (c *stageCost) sends(part float64) float64 {
 	return float64(c.Peers * (float64(part*c.far) + float64((1-part)*c.near)))
 }
 
-// first is the work of sending to the ranks of its own node, which a root does first.
-func (c *stageCost) first() float64 {
+// nearSends is the work of sending to the ranks of its own node, which a root does first.
+func (c *stageCost) nearSends() float64 {
 	if !c.OneWay || c.Busy != Leaving {
 		return 0
 	}
@@ -226,7 +226,7 @@ func (e *estimator) farChain(c *stageCost) float64 {
 	t := m.Network.Put + spread + c.wire
 	if c.bytes == 0 {
 		t = max(c.far, sends)
-	} else if own := c.own + c.first(); own-c.wire > spread {
+	} else if own := c.own + c.nearSends(); own-c.wire > spread {
 		spread = own - c.wire
 		t = m.Network.Put + own
 	}

@@ -276,6 +276,7 @@ const (
 	oneRound = -2
 	reversed = -3
 	around   = -4
+	smaller  = -5
 )
 
 // Rounds is the route of each round of an exchange, in which each rank sends to one other: other nodes send most in
@@ -371,10 +372,14 @@ func (s *Topology) Everybody() Route {
 }
 
 // Leaving is how many messages leave the node that most leave, or reach it, if each rank from first on has as many as said
-// with ranks of all nodes.
+// with ranks of all nodes. It asks once for each rank, one after the other, and remembers the answer by the first.
 func (s *Topology) Leaving(first int, messages func(rank int) int) float64 {
 	if s.Nodes == 1 {
 		return 0
+	}
+	at := routeKey{first, smaller, 0}
+	if r, ok := s.routes[at]; ok {
+		return r.Out
 	}
 	clear(s.counts)
 	most := int32(0)
@@ -382,7 +387,9 @@ func (s *Topology) Leaving(first int, messages func(rank int) int) float64 {
 		s.counts[s.node[r]] += int32(messages(r))
 		most = max(most, s.counts[s.node[r]])
 	}
-	return float64(most) * s.Everybody().Part
+	out := float64(most) * s.Everybody().Part
+	s.routes[at] = Route{Out: out}
+	return out
 }
 
 // OnHost is how many of count ranks, spread over all, are on a host.
