@@ -27,7 +27,9 @@ type Topology struct {
 	routes map[routeKey]Route
 	halves []float64 // throughHalves; nil before it was looked at
 
-	trees map[treeKey]*rankTree
+	trees  map[treeKey]*rankTree
+	length []uint16 // room of trees
+	ends   []end
 }
 
 // A routeKey says to whom ranks send: of group ranks at multiples of a distance, to all others. A

@@ -30,16 +30,16 @@ func TestConnections(t *testing.T) {
 
 // Goal: the longest path through a tree has the edges between nodes that it has, and levels count theirs: all, those
 // at the node that has most in the level, and those of the parents of the node that has most in all levels.
-// Method: the paths of all ranks, of trees of several radices on hosts of many sizes.
+// Method: the paths of all ranks, of trees of several radices on hosts of many sizes, one after the other in the same topology.
 func TestTree(t *testing.T) {
 	nodes := []int{0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 4, 4, 4, 4, 4, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 8, 8, 8}
-	for _, without := range []Digit{Lowest, Highest} {
-		for _, radix := range []int{2, 3, 4, 16} {
-			for size := 2; size <= len(nodes); size++ {
-				s, err := NewTopology(new(Machine), size, nodes[:size], nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+	for size := 2; size <= len(nodes); size++ {
+		s, err := NewTopology(new(Machine), size, nodes[:size], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, without := range []Digit{Lowest, Highest} {
+			for _, radix := range []int{2, 3, 4, 16} {
 				most, far, edges := 0, make([]int, 6), make([]int, 6)
 				var parents, children [9][6]int // by node and level
 				for r := 1; r < size; r++ {

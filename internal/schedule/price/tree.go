@@ -95,23 +95,27 @@ func (s *Topology) tree(without Digit, radix int) *rankTree {
 	for weight := 1; weight < s.Ranks || weight == 1; weight *= radix {
 		t.levels = append(t.levels, level{weight: weight})
 	}
-	length := make([]uint16, s.Ranks) // of the way to a rank: the edges between nodes, and all
-	ends := make([]end, 2*len(s.counts))
+	length, ends := s.treeRoom()
 	for i := range t.levels {
 		k := i // from the root on
 		if without == Lowest {
 			k = len(t.levels) - 1 - i
 		}
 		l := &t.levels[k]
+		stamp := uint32(k+1) << 24
+		most := uint32(0)
 		for r, up := range t.edges(l, s.Ranks) {
 			l.edges++
-			length[r] = length[up] + 1
-			if s.node[r] != s.node[up] {
+			far := uint16(0)
+			if to, from := s.node[r], s.node[up]; to != from {
 				l.far++
-				length[r] += 1 << 8
-				l.most = max(l.most, ends[s.node[up]].meet(k), ends[len(s.counts)+int(s.node[r])].meet(k))
+				far = 1 << 8
+				most = max(most, ends[from].parents.meet(stamp), ends[to].children.meet(stamp))
+				ends[from].all++
 			}
+			length[r] = length[up] + 1 + far
 		}
+		l.most = int(most)
 	}
 	for r, n := range length {
 		if n > length[t.deepest] {
@@ -123,16 +127,33 @@ func (s *Topology) tree(without Digit, radix int) *rankTree {
 	return t
 }
 
-// An end is how many edges between nodes end at a node, at parents or at children: in all levels, and in the last one.
-type end struct{ all, last, level int32 }
+// treeRoom returns room for the ways to all ranks, of which a tree writes all but rank 0's, and for the ends at all nodes.
+func (s *Topology) treeRoom() ([]uint16, []end) {
+	if s.length == nil {
+		s.length, s.ends = make([]uint16, s.Ranks), make([]end, len(s.counts))
+	}
+	clear(s.ends)
+	return s.length, s.ends
+}
+
+// An end is how many edges between nodes end at a node: at parents in all levels, and in the last one at parents and at children.
+type end struct {
+	all               uint32
+	parents, children tally
+}
+
+// A tally is how many edges of a level were met, in 24 bits, and the level plus one above them.
+type tally uint32
 
 // meet counts an edge of a level, and returns how many of that there are.
-func (e *end) meet(level int) int {
-	if e.level != int32(level) {
-		e.level, e.last = int32(level), 0
+func (c *tally) meet(level uint32) uint32 {
+	n := uint32(*c)
+	if n>>24 != level>>24 {
+		n = level
 	}
-	e.all, e.last = e.all+1, e.last+1
-	return int(e.last)
+	n++
+	*c = tally(n)
+	return n & (1<<24 - 1)
 }
 
 // countBusiest counts the edges of the node that has most of parents.
