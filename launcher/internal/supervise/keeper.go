@@ -3,14 +3,22 @@ package supervise
 import (
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
+
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 )
 
-// keeperScript reads the process groups of the ranks, a line each, until the launcher
-// says that all is well, and kills them when it goes without a word. The groups in a line
-// after "only" replace all before them. It uses nothing but what a shell has built in.
+// keeperScript reads the variables of the environment of the ranks that say which job and which host they are of,
+// and then the process groups of the ranks, a line each, until the launcher says that all is well, and kills them when
+// it goes without a word. The groups in a line after "only" replace all before them. A rank that has begun while the
+// launcher was killed is in no line, and what it has started may have left its group: the environment tells such
+// processes. One that they start meanwhile is found in the next round; one that cannot end is looked for in some
+// rounds only. It uses nothing but what a shell has built in, and that leaves out the zeros between variables.
 const keeperScript = `trap '' HUP INT QUIT TERM TSTP
 groups=
+read -r job
+read -r host
 while read -r line; do
 	case $line in
 	over) exit 0 ;;
@@ -18,7 +26,25 @@ while read -r line; do
 	*) groups="$groups -$line" ;;
 	esac
 done
-test -z "$groups" || kill -s KILL -- $groups 2>/dev/null`
+test -z "$groups" || kill -s KILL -- $groups 2>/dev/null
+test -n "$job" || exit 0
+for round in 1 2 3 4 5 6 7 8; do
+	found=
+	for process in /proc/[0-9]*; do
+		all=
+		while read -r text || test -n "$text"; do
+			all="$all$text "
+		done <"$process/environ"
+		case $all in
+		*"$job"*)
+			case $all in
+			*"$host"[!0-9]*) kill -s KILL "${process#/proc/}" && found=yes ;;
+			esac
+			;;
+		esac
+	done 2>/dev/null
+	test -n "$found" || exit 0
+done`
 
 // A keeper is a tiny process that outlives a launcher killed by signal 9. The
 // system kills the ranks then, but not what they have started. All methods work
@@ -71,11 +97,23 @@ func newKeeper(a *Ranks) (*keeper, error) {
 		ours.Close()
 		return nil, err
 	}
+	fmt.Fprintf(ours, "%s\n%s\n", a.variable(boot.EnvJob), a.variable(boot.EnvHost))
 	return &keeper{process: process, pipe: ours}, nil
 }
 
-// keep tells the number of a process group, as soon as it is there: what its rank starts
-// from then on does not survive the launcher.
+// variable returns a variable of the environment of the ranks, "" if they have none of that name or it is empty.
+func (a *Ranks) variable(name string) string {
+	for _, r := range a.ranks {
+		for _, v := range r.env {
+			if value, ok := strings.CutPrefix(v, name+"="); ok && value != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// keep tells the number of a process group, as soon as it is there.
 func (k *keeper) keep(group int) error {
 	if k == nil {
 		return nil

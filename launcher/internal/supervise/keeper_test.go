@@ -1,14 +1,17 @@
 package supervise
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 )
@@ -105,6 +108,65 @@ func TestKeeperKillsWhatIsStillThere(t *testing.T) {
 				if lives := ended == syscall.SIGTERM; lives != c.lives[i] {
 					t.Errorf("group %d ended by %v; want it to live: %v", i, ended, c.lives[i])
 				}
+			}
+		})
+	}
+}
+
+// TestKeeperKnowsProcessesOfTheJob has the launcher go without a word before it could tell the process group of a rank: what
+// the rank has started ends too, in its group and beyond, and nothing of other jobs and hosts or of none does.
+func TestKeeperKnowsProcessesOfTheJob(t *testing.T) {
+	testenv.Need(t, "setsid")
+	const job, host = boot.EnvJob + "=0123456789abcdef", boot.EnvHost + "=1"
+	script := `trap '' HUP INT TERM; exec 3<&0; wait='echo begun; read line <&3; echo ended'; setsid sh -c "$wait" & eval "$wait"`
+	for _, c := range []struct {
+		name     string
+		own, env []string
+		lives    bool
+	}{
+		{"of the job", []string{boot.EnvRank + "=0", job}, []string{"A=a line\nof two", job, "Z=z"}, false},
+		{"of the host", []string{job, host}, []string{host, "A=a line\nof two", job}, false},
+		{"of another host", []string{job, host}, []string{host + "2", job}, true},
+		{"of another job", []string{job, host}, []string{boot.EnvJob + "=0123456789abcdee", host}, true},
+		{"of no job", []string{job}, []string{"A=0123456789abcdef"}, true},
+		{"of a job without an id", []string{boot.EnvJob + "="}, []string{boot.EnvJob + "="}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, err := newKeeper(&Ranks{task: Task{Children: &Children{}}, ranks: []*rank{{env: c.own}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+			cmd.Env = append(c.env, "PATH="+os.Getenv("PATH"))
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(out)
+			for range 2 {
+				lines.Scan() // both are there
+			}
+			k.pipe.Close() // as the system does with what is killed
+			k.process.Wait()
+			if c.lives {
+				in.Close()
+			}
+			defer time.AfterFunc(testenv.Limit(t), func() { in.Close() }).Stop() // else what lives is waited for
+			live := 0
+			for lines.Scan() { // until nothing can write any more
+				live++
+			}
+			cmd.Wait()
+			if want := map[bool]int{true: 2}[c.lives]; live != want {
+				t.Errorf("%d of two processes were left, want %d", live, want)
 			}
 		})
 	}
