@@ -30,9 +30,19 @@ func (b *Memory) Flags(r gaspi.Rank, offset uint64, count int) ([]uint32, error)
 // Raise stores v: a release, and like the runtime's own a full fence.
 func Raise(f Flag, v uint32) { atomic.StoreUint32(f, v) }
 
-// looksPerCheck is how often a flag is looked at before asking whether the job
-// has ended, which costs more than a look.
-const looksPerCheck = 1 << 14
+// looksPerCheck is how often a flag is looked at before check is called, which costs more than a look: for about as
+// long as waits of the runtime spin.
+const looksPerCheck = 1 << 12
+
+// check is called by waits that last long. It lets others run, of which one may be who is waited for, with no core because
+// of other programs, and returns why the job has ended.
+func check(ctx context.Context) error {
+	thread.Yield()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
 
 // Await looks at f until it is v. Between two looks it pauses, or gives up the
 // core if others need it.
@@ -44,8 +54,8 @@ func (b *Memory) Await(ctx context.Context, f Flag, v uint32) error {
 			}
 			b.pause()
 		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
+		if err := check(ctx); err != nil {
+			return err
 		}
 	}
 }
@@ -60,8 +70,8 @@ func (b *Memory) awaitFrom(ctx context.Context, f Flag, v uint32) error {
 			}
 			b.pause()
 		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
+		if err := check(ctx); err != nil {
+			return err
 		}
 	}
 }

@@ -140,8 +140,10 @@ func (m *mesh) exchange(ctx context.Context, sends, takes int, p portion) error 
 		default:
 			m.b.pause()
 		}
-		if looks%looksPerCheck == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+		if looks%looksPerCheck == 0 {
+			if err := check(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }

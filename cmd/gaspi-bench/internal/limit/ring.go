@@ -185,8 +185,10 @@ func (r *ring) exchange(ctx context.Context, p portion) error {
 		if sent, taken = sent+n, taken+m; n+m == 0 {
 			r.b.pause()
 		}
-		if looks%looksPerCheck == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+		if looks%looksPerCheck == 0 {
+			if err := check(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
