@@ -81,6 +81,12 @@ func TestWithoutOwnProc(t *testing.T) {
 	} {
 		t.Run(s.name, s.try)
 	}
+	t.Run("nothing is left", func(t *testing.T) {
+		l := startCommand(t, namespace[0], append(namespace[1:], gaspiRun, "-v", "-n", "2", "true")...)
+		if code, text := l.wait(), l.stderr.String(); code != 0 || strings.Contains(text, "left running") || !strings.Contains(text, "rank 1 (pid ") {
+			t.Errorf("exit code %d, stderr %q; want 0 and no processes that ranks have left", code, text)
+		}
+	})
 }
 
 func TestLoopbackDown(t *testing.T) {

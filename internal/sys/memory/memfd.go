@@ -4,8 +4,6 @@ package memory
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -48,16 +46,10 @@ func OpenPeer(pid, fd int) (int, error) {
 	case err == unix.EACCES && unix.Stat(fmt.Sprintf("/proc/%d/fd", pid), &st) == nil && int(st.Uid) != unix.Geteuid():
 		return -1, fmt.Errorf("open %s: %w: the system keeps the files of this process from others of its user, as it does with a program that can be executed and not read, is setuid, or has capabilities: chmod +r its file, or use transport tcp", path, err)
 	}
-	if err == unix.ENOENT && !seesItself() {
+	if err == unix.ENOENT && !sys.OwnProc() {
 		return -1, fmt.Errorf("open %s: %w: ranks open each other's memory through /proc, which is not mounted here, or is that of another PID namespace: mount -t proc proc /proc, or use transport tcp", path, err)
 	}
 	return -1, fmt.Errorf("open %s: %w", path, err)
-}
-
-// seesItself reports whether /proc has this process under its own id.
-func seesItself() bool {
-	pid, err := os.Readlink("/proc/self")
-	return err == nil && pid == strconv.Itoa(os.Getpid())
 }
 
 // AdviseHuge asks for huge pages behind mem. It is a wish: a kernel that does

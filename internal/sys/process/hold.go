@@ -15,10 +15,10 @@ import (
 
 // Hold returns a descriptor that stands for process pid as long as it is
 // open, also after the process has ended and its number is used again. Where the system
-// refuses pidfds it is that of the process's directory in /proc.
+// refuses pidfds it is that of the process's directory in /proc, if that has its number.
 func Hold(pid int) (int, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
-	if sys.CallRefused(err) {
+	if sys.CallRefused(err) && sys.OwnProc() {
 		fd, err = unix.Open(fmt.Sprintf("/proc/%d", pid), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	}
 	if err != nil {

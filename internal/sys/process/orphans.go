@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // AdoptOrphans makes descendants of this process whose own parent ends its
@@ -23,8 +25,12 @@ func AdoptOrphans() error {
 }
 
 // Children returns the children of this process, those that have ended but were
-// not waited for included. It is empty on a kernel that does not list them.
+// not waited for included. It is empty on a kernel that does not list them, and where
+// /proc has other numbers for them.
 func Children() []int {
+	if !sys.OwnProc() {
+		return nil
+	}
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	var pids []int
 	for _, list := range lists {

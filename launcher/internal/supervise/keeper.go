@@ -14,7 +14,8 @@ import (
 // it goes without a word. The groups in a line after "only" replace all before them. A rank that has begun while the
 // launcher was killed is in no line, and what it has started may have left its group: the environment tells such
 // processes. One that they start meanwhile is found in the next round; one that cannot end is looked for in some
-// rounds only. It uses nothing but what a shell has built in, and that leaves out the zeros between variables.
+// rounds only. Nothing is looked for where /proc has the numbers of another PID namespace. The script uses nothing but
+// what a shell has built in, and that leaves out the zeros between variables.
 const keeperScript = `trap '' HUP INT QUIT TERM TSTP
 groups=
 read -r job
@@ -27,7 +28,8 @@ while read -r line; do
 	esac
 done
 test -z "$groups" || kill -s KILL -- $groups 2>/dev/null
-test -n "$job" || exit 0
+read -r self rest </proc/self/stat
+test -n "$job" -a "$self" = $$ || exit 0
 for round in 1 2 3 4 5 6 7 8; do
 	found=
 	for process in /proc/[0-9]*; do

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/gaspi-go/gaspi-go/internal/sys"
 )
 
 // leftoverPoll is how often leftovers are looked for: the system has no event for an empty process
@@ -95,7 +97,7 @@ func (a *Ranks) leftovers() []int {
 func livingGroups(groups map[int]bool) map[int]bool {
 	living := map[int]bool{}
 	entries, err := os.ReadDir("/proc")
-	if err != nil {
+	if err != nil || !sys.OwnProc() { // which has the numbers of another PID namespace
 		return groups
 	}
 	for _, e := range entries {

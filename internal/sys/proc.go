@@ -1,0 +1,13 @@
+package sys
+
+import (
+	"os"
+	"strconv"
+)
+
+// OwnProc reports whether /proc has this process under its own number: it is mounted, and is not that of another PID
+// namespace, whose numbers stand for other processes here.
+func OwnProc() bool {
+	pid, err := os.Readlink("/proc/self")
+	return err == nil && pid == strconv.Itoa(os.Getpid())
+}
