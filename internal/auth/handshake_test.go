@@ -319,21 +319,23 @@ func TestMirrorIsRefused(t *testing.T) {
 }
 
 func TestEveryFlippedBitIsNoticed(t *testing.T) {
-	k := NewKey()
 	for at := range openingSize + macSize {
-		a, b := net.Pipe()
-		dialed := make(chan error, 1)
-		go func() {
-			dialed <- dialKey(&flipper{Conn: a, at: at}, k, someHello)
-			a.Close()
-		}()
-		if _, err := acceptKey(b, k, nil); err == nil {
-			t.Errorf("byte %d was changed on the way, and the handshake succeeded", at)
-		}
-		b.Close()
-		if <-dialed == nil {
-			t.Errorf("byte %d was changed on the way, and the dialer did not notice", at)
-		}
+		synctest.Test(t, func(t *testing.T) { // whose clock runs on where a side waits for bytes that a changed length announces
+			k := NewKey()
+			a, b := net.Pipe()
+			dialed := make(chan error, 1)
+			go func() {
+				dialed <- dialKey(&flipper{Conn: a, at: at}, k, someHello)
+				a.Close()
+			}()
+			if _, err := acceptKey(b, k, nil); err == nil {
+				t.Errorf("byte %d was changed on the way, and the handshake succeeded", at)
+			}
+			b.Close()
+			if <-dialed == nil {
+				t.Errorf("byte %d was changed on the way, and the dialer did not notice", at)
+			}
+		})
 	}
 }
 

@@ -48,6 +48,7 @@ func TestWhoHasProvenNothingIsAskedAgain(t *testing.T) {
 		{"speaks something else", []byte(strings.Repeat("HTTP/1.1 400 Bad Request\r\n", 5)), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // each waits for a second
 			s, v := startRendezvous(t, 2, false)
 			l := stranger(t, c.first, c.then)
 			defer l.Close()
