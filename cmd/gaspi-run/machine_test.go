@@ -87,6 +87,12 @@ func TestWithoutOwnProc(t *testing.T) {
 			t.Errorf("exit code %d, stderr %q; want 0 and no processes that ranks have left", code, text)
 		}
 	})
+	t.Run("a process is left", func(t *testing.T) {
+		l := startCommand(t, namespace[0], append(namespace[1:], gaspiRun, "-v", "-n", "1", "--kill-grace", "1h", "sh", "-c", "sleep 1000 &")...)
+		if code, text := l.wait(), l.stderr.String(); code != 0 || !strings.Contains(text, "ending what the ranks have left running: [-") {
+			t.Errorf("exit code %d, stderr %q; want 0 and the process group of rank 0", code, text)
+		}
+	})
 }
 
 func TestLoopbackDown(t *testing.T) {

@@ -22,3 +22,12 @@ func ReapIfEnded(pid int) bool {
 	got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	return err == nil && got == pid
 }
+
+// ReapGroup takes the remains of all children in a process group that have ended. It never blocks.
+func ReapGroup(group int) {
+	for {
+		if got, err := unix.Wait4(-group, nil, unix.WNOHANG, nil); err != nil || got <= 0 {
+			return
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/internal/sys/process"
 )
 
 // A rank is one process of Ranks, from before it is started until after it has
@@ -114,6 +115,7 @@ func (r *rank) leftGroup() int {
 	if r.process == nil || r.empty {
 		return 0
 	}
+	process.ReapGroup(r.process.Pid) // adopted ones, which Children does not know in every PID namespace
 	if syscall.Kill(-r.process.Pid, 0) != nil {
 		r.empty = true
 		return 0

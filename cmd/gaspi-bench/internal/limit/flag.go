@@ -34,8 +34,8 @@ func Raise(f Flag, v uint32) { atomic.StoreUint32(f, v) }
 // long as waits of the runtime spin.
 const looksPerCheck = 1 << 12
 
-// check is called by waits that last long. It lets others run, of which one may be who is waited for, with no core because
-// of other programs, and returns why the job has ended.
+// check is called by waits that last long. It lets others run, because the rank that is waited for may have no core beside
+// other programs, and returns why the job has ended.
 func check(ctx context.Context) error {
 	thread.Yield()
 	if ctx.Err() != nil {
