@@ -28,8 +28,8 @@ type Topology struct {
 	halves []float64 // throughHalves; nil before it was looked at
 
 	trees  map[treeKey]*rankTree
-	length []uint16 // room of trees
-	ends   []end
+	length []uint16 // room of trees: of the way to a rank, the edges between nodes in the upper byte, and all in the lower one
+	ends   []end    // likewise, of each node
 }
 
 // A routeKey says to whom ranks send: of group ranks at multiples of a distance, to all others. A

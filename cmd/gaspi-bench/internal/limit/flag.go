@@ -44,6 +44,14 @@ func check(ctx context.Context) error {
 	return nil
 }
 
+// checkAt is check at one of looksPerCheck looks.
+func checkAt(ctx context.Context, looks int) error {
+	if looks%looksPerCheck != 0 {
+		return nil
+	}
+	return check(ctx)
+}
+
 // Await looks at f until it is v. Between two looks it pauses, or gives up the
 // core if others need it.
 func (b *Memory) Await(ctx context.Context, f Flag, v uint32) error {

@@ -140,10 +140,8 @@ func (m *mesh) exchange(ctx context.Context, sends, takes int, p portion) error 
 		default:
 			m.b.pause()
 		}
-		if looks%looksPerCheck == 0 {
-			if err := check(ctx); err != nil {
-				return err
-			}
+		if err := checkAt(ctx, looks); err != nil {
+			return err
 		}
 	}
 }

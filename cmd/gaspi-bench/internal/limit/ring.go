@@ -185,10 +185,8 @@ func (r *ring) exchange(ctx context.Context, p portion) error {
 		if sent, taken = sent+n, taken+m; n+m == 0 {
 			r.b.pause()
 		}
-		if looks%looksPerCheck == 0 {
-			if err := check(ctx); err != nil {
-				return err
-			}
+		if err := checkAt(ctx, looks); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -117,10 +117,8 @@ func (w *SocketPair) move(ctx context.Context, v *socket.Vector, data []byte, ca
 			return fmt.Errorf("the connection to compare with: its other end is closed")
 		}
 		data = data[n:]
-		if looks%looksPerCheck == 0 {
-			if err := check(ctx); err != nil {
-				return err
-			}
+		if err := checkAt(ctx, looks); err != nil {
+			return err
 		}
 	}
 	return nil
