@@ -10,16 +10,16 @@ import (
 // at a line once, and once at all where nothing arrives without a poll.
 func TestLooksBeforeTheFirstYield(t *testing.T) {
 	for _, c := range []struct {
-		policy WaitPolicy
-		want   int
+		looks     int
+		pollFirst bool
+		want      int
 	}{
-		{WaitPolicy{}, 1},
-		{WaitPolicy{Looks: 1}, 1},
-		{WaitPolicy{Looks: 5}, 5},
-		{WaitPolicy{Looks: 5, PollFirst: true}, 1},
+		{want: 1},
+		{looks: 1, want: 1},
+		{looks: 5, want: 5},
+		{looks: 5, pollFirst: true, want: 1},
 	} {
-		w := c.policy
-		w.Yield, w.Sleep = time.Hour, Futex{}
+		w := WaitPolicy{Looks: c.looks, PollFirst: c.pollFirst, Yield: time.Hour, Sleep: Futex{}}
 		seen, atYield := 0, 0
 		b := newArray(1, &w)
 		w.YieldOnce = func() {
@@ -30,10 +30,10 @@ func TestLooksBeforeTheFirstYield(t *testing.T) {
 		}
 		look := func() bool { seen++; return b.Load(0) != 0 }
 		if err := b.WaitFunc(context.Background(), look, nil, nil); err != nil || atYield != c.want {
-			t.Errorf("%+v: %d looks before the first yield, want %d (%v)", c.policy, atYield, c.want, err)
+			t.Errorf("%+v: %d looks before the first yield (%v)", c, atYield, err)
 		}
 		if w.looks() != c.want || w.lineLooks() != 1 {
-			t.Errorf("%+v: %d looks, %d at a line", c.policy, w.looks(), w.lineLooks())
+			t.Errorf("%+v: %d looks, %d at a line", c, w.looks(), w.lineLooks())
 		}
 	}
 }

@@ -48,6 +48,9 @@ type WaitPolicy struct {
 	// to this rank's memory: it is called before every look. Otherwise a waiter
 	// looks some times first, since what peers write themselves comes sooner.
 	PollFirst bool
+	// Pollers, if not nil, counts the waits that call Poll again and again, also while they have no
+	// core. A wait that sleeps does not count, nor does one without Poll.
+	Pollers *atomic.Int32
 	// Lasting, if not nil, is called once by a wait that has slept for LastsAfter, in the waiting
 	// goroutine, with the array, what it waits for and when it began. The Condition of a wait for a
 	// function has a range of no notifications. The function that Lasting returns, if not nil, is
@@ -219,6 +222,8 @@ func (f predicateFunc) holds(*Array) (ID, bool) { return 0, f() }
 // waitOn is a wait whose first looks were in vain. It and what it calls are
 // generic so that a Condition stays in registers and no wait allocates.
 func waitOn[S predicate](ctx context.Context, b *Array, s S, stop func() error, spent *atomic.Int64) (ID, error) {
+	b.wait.countPoller(1)
+	defer b.wait.countPoller(-1)
 	if b.wait.takesTurns() && ctx.Err() == nil {
 		b.turn(spent)
 		if id, ok := s.holds(b); ok {
@@ -258,7 +263,16 @@ func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error
 		b.alarms.begin(ctx, b)
 		defer b.alarms.end(ctx)
 	}
+	b.wait.countPoller(-1)
+	defer b.wait.countPoller(1)
 	return sleep(ctx, b, s, stop, start)
+}
+
+// countPoller counts n waits more that poll.
+func (w *WaitPolicy) countPoller(n int32) {
+	if w.Pollers != nil {
+		w.Pollers.Add(n)
+	}
 }
 
 // began is when the process began. now is the time since then, which takes one look at a clock of the system where

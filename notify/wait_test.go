@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -233,6 +234,41 @@ func TestPollCanEndAWait(t *testing.T) {
 		t.Errorf("got %d, %v after %d polls; want 2 after one", id, err, polls)
 	}
 }
+
+// A wait counts as one that polls from its first poll until it sleeps, and has ended then, also by an error.
+func TestPollingWaitsAreCounted(t *testing.T) {
+	var pollers atomic.Int32
+	wait := GoroutineWait(0, 1)
+	wait.Pollers = &pollers
+	b := newArray(4, wait)
+	var polls, sleeps []int32
+	wait.Poll = func() bool {
+		polls = append(polls, pollers.Load())
+		return false
+	}
+	wait.Sleep = parkerFunc(func() {
+		sleeps = append(sleeps, pollers.Load())
+		b.Set(2, 1)
+	})
+	_, err := b.Wait(t.Context(), Some(0, 4), nil, nil)
+	if err != nil || len(polls) < 2 || slices.Min(polls[:2]) != 1 || slices.Max(polls) != 1 || !slices.Equal(sleeps, []int32{0}) || pollers.Load() != 0 {
+		t.Errorf("%v in polls, %v in a sleep, %d at the end (%v); want 1, 0 and 0", polls, sleeps, pollers.Load(), err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if _, err := b.Wait(ctx, Some(0, 2), nil, nil); err == nil || pollers.Load() != 0 {
+		t.Errorf("%d waits poll after one has failed (%v)", pollers.Load(), err)
+	}
+	if err := b.SleepFunc(t.Context(), func() bool { return len(sleeps) == 2 }, nil, nil); err != nil || sleeps[1] != 0 || pollers.Load() != 0 {
+		t.Errorf("%v in sleeps, %d at the end (%v)", sleeps, pollers.Load(), err)
+	}
+}
+
+// A parkerFunc is called in place of a sleep.
+type parkerFunc func()
+
+func (f parkerFunc) Park(*atomic.Uint32, uint32, time.Duration) { f() }
+func (parkerFunc) Wake(*atomic.Uint32)                          {}
 
 // A caller that only looks makes progress, too: nobody else may.
 func TestPollOfAnEndedContext(t *testing.T) {

@@ -82,26 +82,17 @@ func yieldTime(yield time.Duration) time.Duration {
 
 // A polledTransport is one that makes progress when those who wait poll it.
 type polledTransport interface {
-	Poll() bool
-	Parker(p notify.Parker) notify.Parker
+	PolledBy(w *notify.WaitPolicy)
 }
 
 // pollWhileWaiting lets the waits of this rank poll t, besides what they poll already. only says
 // that nothing arrives without.
 func (d *dialer) pollWhileWaiting(t polledTransport, only bool) {
-	w := d.wait
-	poll := t.Poll
-	if before := w.Poll; before != nil {
-		poll = func() bool {
-			moved := before()
-			return t.Poll() || moved
-		}
-	}
-	w.Poll, w.PollFirst = poll, only
-	if only && w.Spin == 0 {
+	t.PolledBy(d.wait)
+	d.wait.PollFirst = only
+	if only && d.wait.Spin == 0 {
 		d.yieldLonger()
 	}
-	w.Sleep = t.Parker(w.Sleep)
 }
 
 // yieldLonger is for waits that do the work of a thread as long as they last: to hand it

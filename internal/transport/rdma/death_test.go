@@ -61,7 +61,7 @@ func TestProcessIsKilledInTheMiddleOfPuts(t *testing.T) {
 	w := polling()
 	tr, err := newOn(f, Config{
 		Rank: 0, Size: 2, IDs: 4, Lookup: lookup, WaitPolicy: w, Lost: func(err *base.RankError) { told <- err },
-		Begin: func(tr *Transport) { w.Poll, w.Sleep = tr.Poll, tr.Parker(w.Sleep) },
+		Begin: func(tr *Transport) { tr.PolledBy(w) },
 	})
 	ok(t, err)
 	defer tr.Close()

@@ -197,5 +197,5 @@ func (t *Transport) yieldToPollers() (seen uint32) {
 	return t.progress.Polls()
 }
 
-// Parker returns p for waiters that poll this transport: see remote.Progress.Parker.
-func (t *Transport) Parker(p notify.Parker) notify.Parker { return t.progress.Parker(p) }
+// PolledBy lets the waits of w poll this transport: see remote.Progress.PolledBy.
+func (t *Transport) PolledBy(w *notify.WaitPolicy) { t.progress.PolledBy(w, t.Poll) }

@@ -46,12 +46,10 @@ type Config struct {
 	// Lost, if not nil, is called when a peer cannot be reached any more, once per peer
 	// and before anything ends because of it. It must neither block nor call the transport.
 	Lost func(*base.RankError)
-	// WaitPolicy is the policy of calls that block. The caller sets its Poll to Transport.Poll,
-	// and wraps its Sleep with Transport.Parker.
-	// Default: yield for a while, then sleep.
+	// WaitPolicy is the policy of calls that block. Default: yield for a while, then sleep.
 	WaitPolicy *notify.WaitPolicy
 	// Begin, if not nil, is called with the transport before anything is received: the
-	// time to complete Waiting.
+	// time for Transport.PolledBy.
 	Begin func(*Transport)
 	// Log records how notifications travel, and messages that are invalid. Default: none.
 	Log *slog.Logger

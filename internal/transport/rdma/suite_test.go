@@ -25,10 +25,7 @@ func joinOver(t testing.TB, n int, open func() fabric, change ...func(cfg *Confi
 		cfg := Config{
 			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, WaitPolicy: polling(),
 			Lookup: func(_ context.Context, r base.Rank) (string, error) { return ranks[r].Address(), nil },
-			Begin: func(t *Transport) {
-				w := t.cfg.WaitPolicy
-				w.Poll, w.Sleep = t.Poll, t.Parker(w.Sleep)
-			},
+			Begin:  func(t *Transport) { t.PolledBy(t.cfg.WaitPolicy) },
 		}
 		for _, do := range change {
 			do(&cfg)

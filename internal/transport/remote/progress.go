@@ -18,6 +18,7 @@ const NapLeast = 50 * time.Microsecond
 type Progress struct {
 	polls   atomic.Uint32 // calls of Poll
 	parked  atomic.Int32  // callers that have gone to sleep
+	pollers *atomic.Int32 // WaitPolicy.Pollers; nil if no waits poll
 	stopped atomic.Bool   // nobody makes progress any more
 
 	wake  chan struct{} // of one; ends the nap of the thread
@@ -96,9 +97,26 @@ func (p *Progress) Stop(interrupt func()) {
 	<-p.ended
 }
 
-// Parker returns inner for callers that poll this transport: before one goes to sleep,
-// it wakes the thread, which takes over at once.
-func (p *Progress) Parker(inner notify.Parker) notify.Parker { return parker{p, inner} }
+// PolledBy lets the waits of w call poll besides what they poll already. Before one goes to
+// sleep, it wakes the thread, which takes over at once. It is called before Start.
+func (p *Progress) PolledBy(w *notify.WaitPolicy, poll func() bool) {
+	if before := w.Poll; before == nil {
+		w.Poll = poll
+	} else {
+		w.Poll = func() bool {
+			moved := before()
+			return poll() || moved
+		}
+	}
+	if w.Pollers == nil {
+		w.Pollers = new(atomic.Int32)
+	}
+	p.pollers = w.Pollers
+	w.Sleep = parker{p, w.Sleep}
+}
+
+// Polling reports whether a wait polls, or would if it had a core.
+func (p *Progress) Polling() bool { return p.pollers != nil && p.pollers.Load() > 0 }
 
 type parker struct {
 	p *Progress

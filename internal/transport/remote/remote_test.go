@@ -359,16 +359,46 @@ type fakeParker struct{ park func() }
 func (f fakeParker) Park(*atomic.Uint32, uint32, time.Duration) { f.park() }
 func (f fakeParker) Wake(*atomic.Uint32)                        {}
 
-func TestParkerWakesTheThread(t *testing.T) {
-	var p Progress
-	p.Init()
-	var parker notify.Parker = p.Parker(fakeParker{func() {
-		if p.Parked() != 1 || !p.Nap(1<<60) {
-			t.Error("the thread was not woken before the caller sleeps")
+// Two transports are polled by the waits of one policy, the second also when the first has moved something.
+// Both know of a wait that polls, and before one sleeps, the threads of both are woken.
+func TestPolledBy(t *testing.T) {
+	var both [2]Progress
+	var polls [2]int
+	polling := func(want bool) {
+		t.Helper()
+		for i := range both {
+			if both[i].Polling() != want {
+				t.Errorf("transport %d: a wait polls: %t, want %t", i, !want, want)
+			}
 		}
-	}})
-	parker.Park(new(atomic.Uint32), 0, time.Minute)
-	if p.Parked() != 0 {
-		t.Errorf("%d callers sleep", p.Parked())
+	}
+	w := &notify.WaitPolicy{Yield: 1, YieldOnce: func() {}, Sleep: fakeParker{func() {
+		for i := range both {
+			if p := &both[i]; p.Parked() != 1 || !p.Nap(1<<60) {
+				t.Errorf("transport %d: its thread was not woken before the caller sleeps", i)
+			}
+		}
+		polling(false)
+	}}}
+	polling(false)
+	for i := range both {
+		both[i].Init()
+		both[i].PolledBy(w, func() bool {
+			polling(polls[i] != 4)
+			polls[i]++
+			return polls[i]%2 == i
+		})
+	}
+	for i := range 4 {
+		w.Pollers.Add(1)
+		if !w.Poll() {
+			t.Errorf("poll %d: nothing moved, though one of the two has", i)
+		}
+		w.Pollers.Add(-1)
+	}
+	polling(false)
+	w.Sleep.Park(new(atomic.Uint32), 0, time.Minute)
+	if polls != [2]int{4, 4} || both[0].Parked() != 0 || both[1].Parked() != 0 {
+		t.Errorf("%v polls, want 4 each; %d and %d callers sleep", polls, both[0].Parked(), both[1].Parked())
 	}
 }

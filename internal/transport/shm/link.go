@@ -187,9 +187,14 @@ func (l *peerLink) alive(ctx context.Context) error {
 const dyingLimit = 2 * time.Second
 
 // orEndedLocked is err, unless the reason of it is that the peer's process has ended:
-// its files are gone before anybody says so.
+// its files are gone before anybody says so. In the /proc of another PID namespace they
+// never were.
 func (l *peerLink) orEndedLocked(err error) error {
-	if ended := l.endedLocked(dyingLimit); ended != nil {
+	limit := dyingLimit
+	if !sys.OwnProc() {
+		limit = 0
+	}
+	if ended := l.endedLocked(limit); ended != nil {
 		return ended
 	}
 	return err

@@ -63,6 +63,7 @@ func (b *benchRank) open(key auth.Key, peer func() string, change func(*Config))
 	cfg := Config{
 		Rank: b.rank, Size: 2, IDs: 4, Job: "bench", Credentials: auth.Credentials{Key: key}, WaitPolicy: b.wait,
 		Lookup: func(context.Context, base.Rank) (string, error) { return peer(), nil },
+		Begin:  func(t *Transport) { t.PolledBy(b.wait) },
 	}
 	if change != nil {
 		change(&cfg)
@@ -71,7 +72,6 @@ func (b *benchRank) open(key auth.Key, peer func() string, change func(*Config))
 	if err != nil {
 		return err
 	}
-	b.wait.Poll, b.wait.Sleep = b.t.Poll, b.t.Parker(b.wait.Sleep)
 	if b.seg, err = segment.Create(benchMemory, 16, b.wait); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/transport/remote"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -49,16 +48,6 @@ const (
 	lookWide = 64
 	lookSoon = 8
 	longWait = 512
-	// Between these lies the nap of the thread before it looks whether callers still
-	// poll. Always 50 us made round trips of 8
-	// bytes take 1.8 us longer, of 8.5: two processes on two cores.
-	napLeast = remote.NapLeast
-	napMost  = time.Millisecond
-	// napShared is both of these where ranks share cores: one that polls may have to
-	// wait that long for a core, and does not want its work done by another thread that
-	// wants one too. With 1 ms, an alltoall of 1 MiB among 4 ranks of 2 cores took 5 %
-	// longer than with 3 ms, and 10 % longer than so.
-	napShared = 10 * time.Millisecond
 )
 
 // Poll makes progress on all connections, without blocking, and reports whether there
@@ -220,15 +209,10 @@ func (t *Transport) yieldToPollers() (seen uint32) {
 	p.polling.Lock()
 	p.yields.Store(true)
 	p.polling.Unlock()
-	least, most := napLeast, napMost
-	if t.cfg.WaitPolicy.Spin == 0 {
-		least, most = napShared, napShared
-	}
-	for nap := least; ; nap = min(2*nap, most) {
+	n := napsOf(t.cfg.WaitPolicy)
+	for over := false; !over; {
 		seen = p.Polls()
-		if p.Nap(nap) || p.Polls() == seen {
-			break
-		}
+		over = p.Nap(n.nap) || n.end(p.Polls() != seen, p.Polling())
 	}
 	p.DropWake() // too late to matter
 	p.polling.Lock()
@@ -238,5 +222,5 @@ func (t *Transport) yieldToPollers() (seen uint32) {
 	return p.Polls()
 }
 
-// Parker returns p for waiters that poll this transport: see remote.Progress.Parker.
-func (t *Transport) Parker(p notify.Parker) notify.Parker { return t.progress.Parker(p) }
+// PolledBy lets the waits of w poll this transport: see remote.Progress.PolledBy.
+func (t *Transport) PolledBy(w *notify.WaitPolicy) { t.progress.PolledBy(w, t.Poll) }

@@ -28,6 +28,7 @@ func join(t testing.TB, n int, change func(r base.Rank, cfg *Config)) []*Transpo
 		cfg := Config{
 			Rank: base.Rank(r), Size: n, IDs: transporttest.IDs, Job: "test", Credentials: auth.Credentials{Key: key}, WaitPolicy: polling(),
 			Lookup: func(_ context.Context, r base.Rank) (string, error) { return ranks[r].Address(), nil },
+			Begin:  func(t *Transport) { t.PolledBy(t.cfg.WaitPolicy) },
 		}
 		if change != nil {
 			change(base.Rank(r), &cfg)
@@ -36,7 +37,6 @@ func join(t testing.TB, n int, change func(r base.Rank, cfg *Config)) []*Transpo
 		if ranks[r], err = New(cfg); err != nil {
 			t.Fatal(err)
 		}
-		cfg.WaitPolicy.Poll, cfg.WaitPolicy.Sleep = ranks[r].Poll, ranks[r].Parker(cfg.WaitPolicy.Sleep)
 		t.Cleanup(func() {
 			if err := ranks[r].Close(); err != nil {
 				t.Error(err)

@@ -71,12 +71,10 @@ type Config struct {
 	// and before anything ends because of it. It must neither block nor call the transport.
 	Lost func(*base.RankError)
 	// WaitPolicy is the policy of calls that block: atomics, flushes, the first use of a
-	// peer or segment. The caller sets its Poll to Transport.Poll, and wraps its Sleep
-	// with Transport.Parker.
-	// Default: yield for a while, then sleep.
+	// peer or segment. Default: yield for a while, then sleep.
 	WaitPolicy *notify.WaitPolicy
 	// Begin, if not nil, is called with the transport before anybody can connect to
-	// it: the time to complete Waiting.
+	// it: the time for Transport.PolledBy.
 	Begin func(*Transport)
 	// Log records connections that were refused. Default: none.
 	Log *slog.Logger
