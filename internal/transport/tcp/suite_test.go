@@ -71,6 +71,7 @@ func TestContract(t *testing.T) {
 				t.Skip("the race detector does not see what memory files order")
 			}
 			testenv.NeedListener(t, c.listen)
+			t.Parallel() // much of it waits
 			transporttest.Run(t, func(t *testing.T, n int) (ranks []transport.Transport) {
 				for _, r := range join(t, n, func(_ base.Rank, cfg *Config) {
 					cfg.Listen = []netip.Addr{netip.MustParseAddr(c.listen)}
