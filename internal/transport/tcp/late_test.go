@@ -70,6 +70,7 @@ func TestDoubtEnds(t *testing.T) {
 		{"by Close", func(ranks []*Transport) { ranks[0].Close() }, base.ErrClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they wait for AnswerMost
 			ranks := join(t, 2, func(_ base.Rank, cfg *Config) { cfg.Connections = 1 })
 			exposed(t, ranks[1], 1, 64)
 			l, at := linkTo(t, ranks[0], 1), transport.Addr{Segment: 1}

@@ -221,6 +221,7 @@ func TestWithdrawInTheMiddleOfAGet(t *testing.T) {
 	both(t, func(t *testing.T, change func(base.Rank, *Config)) {
 		const size = 32 << 20
 		ranks := join(t, 2, change)
+		ranks[1].withdrawal = 100 * time.Millisecond // for the peer that does not read
 		own, peer := exposed(t, ranks[0], 1, size), exposed(t, ranks[1], 1, size)
 		for i := range peer.All().Bytes() {
 			peer.All().Bytes()[i] = 1

@@ -75,6 +75,7 @@ func TestHandshakesThatComeToNoEnd(t *testing.T) {
 		{"reset", func(c net.Conn) { c.(*net.TCPConn).SetLinger(0) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they wait
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			ok(t, err)
 			defer l.Close()
