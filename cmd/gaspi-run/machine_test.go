@@ -81,6 +81,24 @@ func TestWithoutOwnProc(t *testing.T) {
 	} {
 		t.Run(s.name, s.try)
 	}
+	t.Run("a package is built", func(t *testing.T) {
+		dir := testenv.WriteTree(t, map[string]string{
+			"go.mod":  "module example.test/m\n\ngo 1.21\n",
+			"main.go": "package main\n\nfunc main() { println(\"built\") }\n",
+		})
+		l := startCommand(t, namespace[0], append(namespace[1:], gaspiRun, "-n", "1", dir)...)
+		if code, text := l.wait(), l.stderr.String(); code != 0 || text != "[0] built\n" {
+			t.Errorf("exit code %d, stderr %q; want 0 and what the program writes", code, text)
+		}
+		bare := []string{"unshare", "--mount", "sh", "-c", `umount -l /proc && exec "$@"`, "sh"}
+		testenv.NeedSuccess(t, "have no /proc", bare[0], append(bare[1:len(bare):len(bare)], "true")...)
+		l = startCommand(t, bare[0], append(bare[1:], gaspiRun, "-n", "1", dir)...)
+		want := "gaspi-run: build " + dir + ": readlink /proc/self: no such file or directory: the go command writes to the memory of gaspi-run through /proc: " +
+			"mount -t proc proc /proc, or build the package and run the file\n"
+		if code, text := l.wait(), l.stderr.String(); code != 1 || text != want {
+			t.Errorf("exit code %d, stderr %q; want 1 and %q", code, text, want)
+		}
+	})
 	t.Run("nothing is left", func(t *testing.T) {
 		l := startCommand(t, namespace[0], append(namespace[1:], gaspiRun, "-v", "-n", "2", "true")...)
 		if code, text := l.wait(), l.stderr.String(); code != 0 || strings.Contains(text, "left running") || !strings.Contains(text, "rank 1 (pid ") {

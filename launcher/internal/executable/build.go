@@ -62,8 +62,7 @@ func (r Request) build(ctx context.Context, t Target) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build %s: %w", r.Program, err)
 	}
-	err = r.goBuild(ctx, t, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file))
-	if err != nil {
+	if err := r.goBuild(ctx, t, file); err != nil {
 		sys.CloseFile(file)
 		return nil, err
 	}
@@ -87,9 +86,14 @@ func (r Request) build(ctx context.Context, t Target) (*File, error) {
 	}, nil
 }
 
-// goBuild runs the go command. When the job is to end before it has begun, the
-// go command is interrupted. Its temporary files are removed in any case.
-func (r Request) goBuild(ctx context.Context, t Target, output string) error {
+// goBuild runs the go command, which writes to descriptor file of this process. When the job is to end
+// before it has begun, the go command is interrupted. Its temporary files are removed in any case.
+func (r Request) goBuild(ctx context.Context, t Target, file int) error {
+	self, err := sys.ProcOfSelf()
+	if err != nil {
+		return fmt.Errorf("build %s: %w: the go command writes to the memory of gaspi-run through /proc: mount -t proc proc /proc, or build the package and run the file", r.Program, err)
+	}
+	output := fmt.Sprintf("%s/fd/%d", self, file)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	temp, err := newBuildTemp(r.Log)
