@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Role{
+	testenv.Main(testenv.Waiting{M: m}, map[string]testenv.Role{
 		"child": joined(child), "stranger": joined(stranger), "heir": joined(heir), "task": joined(task), "holder": joined(holder),
 	})
 }

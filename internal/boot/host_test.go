@@ -293,6 +293,7 @@ func TestProcessesWithoutLauncherLeave(t *testing.T) {
 }
 
 func TestProcessesWithoutLauncherFail(t *testing.T) {
+	t.Parallel()
 	ranks := startProcesses(t, 5, EnvHeartbeat+"=2s")
 	const ended = "its connection to the rendezvous ended without goodbye"
 	ranks[4].tell("exit") // without a word

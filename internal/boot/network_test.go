@@ -286,6 +286,7 @@ func TestLastWordsOfARemoteRankCount(t *testing.T) {
 // ends of ranks that are announced after it wait, too: of one with a connection that has
 // ended, of one on this host, and of one that has never joined.
 func TestEndsAreToldInTheOrderOfAnnouncements(t *testing.T) {
+	t.Parallel()
 	s, v := startRendezvous(t, 5, false)
 	s.vanish = time.Millisecond // and what a connection says does not come before
 	watcher := joinOverNetwork(t, s, v, 0)
@@ -324,6 +325,7 @@ func silentRank(t *testing.T, s *Server, v *rendezvous, r base.Rank) net.Conn {
 }
 
 func TestSilenceIsDeath(t *testing.T) {
+	t.Parallel()
 	s, v := startRendezvous(t, 3, false)
 	s.SetHeartbeat(time.Second)
 	watcher := joinOverNetwork(t, s, v, 0)

@@ -13,6 +13,7 @@ import (
 // TestRankZeroSaysWhy lets rank 1 of 2 come in ways that are refused, or not at all, and
 // wants the error of rank 0 to say what was wrong.
 func TestRankZeroSaysWhy(t *testing.T) {
+	t.Parallel()
 	file := keyFile(t)
 	for _, c := range []struct {
 		name string
@@ -46,6 +47,7 @@ func TestRankZeroSaysWhy(t *testing.T) {
 // TestRendezvousOfALinkThatIsNotHere has the only address of the rendezvous with the zone of an
 // interface that this host does not have.
 func TestRendezvousOfALinkThatIsNotHere(t *testing.T) {
+	t.Parallel()
 	file := keyFile(t)
 	said, failed := runRanks(t, 1, func(int) []string {
 		return []string{EnvRank + "=1", EnvSize + "=2", EnvRendezvous + "=[fe80::1%nosuch0]:7", EnvKeyFile + "=" + file, EnvJoinTimeout + "=1s"}
@@ -74,10 +76,11 @@ func TestSizesThatDiffer(t *testing.T) {
 // TestRankBeyondTheSize has a rank whose number the job does not have. It says what it takes itself
 // for, which rank 0 cannot know.
 func TestRankBeyondTheSize(t *testing.T) {
+	t.Parallel()
 	file, at := keyFile(t), testenv.FreeAddress(t)
-	said, _ := runRanks(t, 2, func(r int) []string {
-		return []string{fmt.Sprintf("%s=%d", EnvRank, 7*r), fmt.Sprintf("%s=%d", EnvSize, 2+6*r), EnvRendezvous + "=" + at, EnvKeyFile + "=" + file, EnvJoinTimeout + "=3s"}
-	})
+	said, _ := runRanksUntil(t, 2, func(r int) []string {
+		return []string{fmt.Sprintf("%s=%d", EnvRank, 7*r), fmt.Sprintf("%s=%d", EnvSize, 2+6*r), EnvRendezvous + "=" + at, EnvKeyFile + "=" + file}
+	}, func(line string) bool { return strings.Contains(line, "rank 7") }) // rank 0 waits for rank 1
 	if !strings.Contains(said[1], "as rank 7 of 8: ") || !strings.Contains(said[1], "attach rank 7 to a job of 2") {
 		t.Errorf("%q, want both sizes", said[1])
 	}

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -157,12 +158,20 @@ func wayOf(env string) string {
 // many failed.
 func runRanks(t *testing.T, size int, env func(rank int) []string) (said []string, failed int) {
 	t.Helper()
+	return runRanksUntil(t, size, env, func(string) bool { return false })
+}
+
+// runRanksUntil is runRanks, and kills the others once what one has printed is enough.
+func runRanksUntil(t *testing.T, size int, env func(rank int) []string, enough func(said string) bool) (said []string, failed int) {
+	t.Helper()
+	ctx, kill := context.WithCancel(testenv.Context(t))
+	defer kill()
 	said = make([]string, size)
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for r := range size {
 		all.Go(func() {
-			cmd := testenv.Command(testenv.Context(t), "task")
+			cmd := testenv.Command(ctx, "task")
 			cmd.Env = append(cmd.Env, env(r)...)
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
@@ -172,6 +181,9 @@ func runRanks(t *testing.T, size int, env func(rank int) []string) (said []strin
 			said[r] = strings.TrimSpace(testenv.Complaints(out.String()))
 			if err != nil {
 				failed++
+			}
+			if enough(said[r]) {
+				kill()
 			}
 		})
 	}
@@ -358,6 +370,7 @@ func TestOnlyProcess(t *testing.T) {
 
 // TestKeyForSomeRanksOnly gives a key to one rank of two.
 func TestKeyForSomeRanksOnly(t *testing.T) {
+	t.Parallel()
 	for owner, want := range []string{"rank 0 has a key from GASPI_KEY_FILE or GASPI_KEY, and this rank has none", "this rank has a key from GASPI_KEY_FILE or GASPI_KEY, and rank 0 has none"} {
 		m := startManager(t, 2, "")
 		key := auth.NewKey().Text()
@@ -378,6 +391,7 @@ func TestKeyForSomeRanksOnly(t *testing.T) {
 // end, and the first of them to name it where that is known. One that is late itself, on a
 // loaded machine, is named too, and ends at the limit all the same.
 func TestRankThatNeverComes(t *testing.T) {
+	t.Parallel()
 	file := keyFile(t)
 	const gone = `rank [12] is gone: it has not joined: waiting for (rank 2 \(1 of 3 is|ranks 1 to 2 \(2 of 3 are) missing\) ended after 1s, the limit of GASPI_JOIN_TIMEOUT`
 	for _, c := range []struct {

@@ -20,6 +20,7 @@ import (
 // TestWhoHasProvenNothingIsAskedAgain lets strangers of each kind hold the rendezvous for
 // a while, before the right one is there.
 func TestWhoHasProvenNothingIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	stranger := func(t *testing.T, first, then []byte) net.Listener {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -109,6 +110,7 @@ func TestNobodyAtTheRendezvous(t *testing.T) {
 
 // TestLauncherOfAnotherAuthorityIsNone has the right key and address, and no more.
 func TestLauncherOfAnotherAuthorityIsNone(t *testing.T) {
+	t.Parallel()
 	s, v := startRendezvous(t, 2, false)
 	other := auth.NewAuthority(s.job)
 	m := v.meeting(s, 1)

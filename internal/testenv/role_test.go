@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestMain(m *testing.M) { Main(m, roles()) }
+func TestMain(m *testing.M) { Main(Waiting{m}, roles()) }
 
 func roles() map[string]Role {
 	return map[string]Role{
