@@ -25,20 +25,19 @@ const fakeSSH = "#!/bin/sh\nHOSTNAME=$5 sh -c \"$6\"\nexit $?\n"
 // Processes that an agent starts are in the session of the test, too.
 func startOnHosts(t *testing.T, hosts string, args ...string) *launch {
 	t.Helper()
-	sshInPath(t, fakeSSH)
-	return start(t, append([]string{"--hosts", hosts, "--interface", "127.0.0.1"}, args...)...)
+	return startIn(t, sshInPath(t, fakeSSH), gaspiRun, append([]string{"--hosts", hosts, "--interface", "127.0.0.1"}, args...)...)
 }
 
 // sshInPath makes a script the ssh of PATH: --ssh takes no path with blanks, which that of
 // a temporary directory may have.
-func sshInPath(t *testing.T, script string) {
+func sshInPath(t *testing.T, script string) (env []string) {
 	t.Helper()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "ssh"), script, 0o755)
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 }
 
 func TestSignalsReachOtherHosts(t *testing.T) {
@@ -70,6 +69,7 @@ func TestSignalsReachOtherHosts(t *testing.T) {
 const patient = "2s"
 
 func TestSuspendAndResumeOtherHosts(t *testing.T) {
+	t.Parallel()
 	l := startOnHosts(t, "a:1,b:1", "--heartbeat", patient, "sh", "-c", `echo $$; `+idle)
 	pids := l.pids(2)
 	inState := func(want string, pids ...int) func() error {
@@ -99,6 +99,7 @@ func TestSuspendAndResumeOtherHosts(t *testing.T) {
 }
 
 func TestSuspensionIsNoSilence(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -244,6 +245,7 @@ func TestManyRanksOnManyHosts(t *testing.T) {
 }
 
 func TestPorts(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func (s surrounding) try(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append(append(append(s.by[1:len(s.by):len(s.by)], gaspiRun, "-n", "2", "--env", testenv.AsRole("barriers")), s.args...), self)
+	args := append(append(append(s.by[1:len(s.by):len(s.by)], gaspiRun, "-n", "2", "--env", testenv.AsRole("barriers", "at once")), s.args...), self)
 	l := startCommand(t, s.by[0], args...)
 	var said strings.Builder
 	for line := range l.lines {
@@ -51,6 +51,7 @@ func (s surrounding) try(t *testing.T) {
 }
 
 func TestRefusedCalls(t *testing.T) {
+	t.Parallel()
 	refuse := buildRefuse(t)
 	const pidfds, others = "pidfd_open,pidfd_send_signal,pidfd_getfd", "process_vm_readv,process_vm_writev,perf_event_open,io_uring_setup,membarrier,ptrace,statx"
 	for _, s := range []surrounding{
@@ -72,6 +73,7 @@ func TestRefusedCalls(t *testing.T) {
 }
 
 func TestWithoutOwnProc(t *testing.T) {
+	t.Parallel()
 	testenv.Need(t, "unshare")
 	namespace := []string{"unshare", "--pid", "--fork"}
 	testenv.NeedSuccess(t, "make a namespace of processes", "unshare", "--pid", "--fork", "true")
@@ -114,6 +116,7 @@ func TestWithoutOwnProc(t *testing.T) {
 }
 
 func TestLoopbackDown(t *testing.T) {
+	t.Parallel()
 	testenv.Need(t, "unshare")
 	testenv.NeedSuccess(t, "make a namespace of networks", "unshare", "--net", "true")
 	for _, s := range []surrounding{

@@ -49,7 +49,7 @@ func (m withCommand) Run() int {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}
-	return m.M.Run()
+	return testenv.Waiting{M: m.M}.Run()
 }
 
 // playRank starts a child, says what it is when a signal comes that ends it, and waits for the
@@ -83,8 +83,8 @@ func endSignals() <-chan os.Signal {
 	return ends
 }
 
-// meet writes to the next rank and passes barriers for a while.
-func meet(ctx context.Context, p *gaspi.Proc, _ []string) error {
+// meet writes to the next rank and passes barriers, for a while unless an argument says at once.
+func meet(ctx context.Context, p *gaspi.Proc, args []string) error {
 	fmt.Println(os.Getpid())
 	seg, err := p.CreateSegment(ctx, 0, 8)
 	if err != nil {
@@ -102,7 +102,9 @@ func meet(ctx context.Context, p *gaspi.Proc, _ []string) error {
 		if err := q.Post(ctx, func() error { return q.Write(seg.At(next, 0), word) }); err != nil {
 			return err
 		}
-		time.Sleep(10 * time.Millisecond) // sleep: a rank computes between barriers
+		if len(args) == 0 {
+			time.Sleep(10 * time.Millisecond) // sleep: a rank computes between barriers
+		}
 	}
 	if err := p.MustQueue(0).Wait(ctx); err != nil {
 		return err
@@ -144,13 +146,20 @@ func (e *complaints) String() string {
 // start runs gaspi-run. However the test ends, nothing of it survives.
 func start(t *testing.T, args ...string) *launch {
 	t.Helper()
-	return startCommand(t, gaspiRun, args...)
+	return startIn(t, nil, gaspiRun, args...)
 }
 
 func startCommand(t *testing.T, name string, args ...string) *launch {
 	t.Helper()
+	return startIn(t, nil, name, args...)
+}
+
+// startIn runs a command in the environment of the test with some more variables.
+func startIn(t *testing.T, env []string, name string, args ...string) *launch {
+	t.Helper()
 	l := &launch{t: t, cmd: exec.Command(name, args...), temp: t.TempDir(), lines: make(chan string, 1<<16), stderr: &complaints{}}
 	l.cmd.Env = append(os.Environ(), "TMPDIR="+l.temp, "GASPI_RUN="+gaspiRun)
+	l.cmd.Env = append(l.cmd.Env, env...)
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	l.cmd.Stderr = l.stderr
 	var err error

@@ -77,10 +77,10 @@ func TestDryRunStartsNothing(t *testing.T) {
 	mark := filepath.Join(dir, "mark")
 	script := "#!/bin/sh\ntouch '" + mark + "'\nexit 3\n"
 	writeFile(t, filepath.Join(dir, "program"), script, 0o755)
-	sshInPath(t, script)
+	env := sshInPath(t, script)
 	for _, flags := range [][]string{{"-n", "2"}, {"--hosts", "a,b"}, {"--output", "dir:" + mark}} {
 		args := append(append([]string{"--dry-run"}, flags...), filepath.Join(dir, "program"))
-		l := start(t, args...)
+		l := startIn(t, env, gaspiRun, args...)
 		if code := l.wait(); code != 0 || l.stderr.String() != "" {
 			t.Errorf("%q: exit code %d, stderr %q", flags, code, l.stderr)
 		}

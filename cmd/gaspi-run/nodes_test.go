@@ -101,6 +101,7 @@ func TestNodesAreOneJob(t *testing.T) {
 }
 
 func TestNodesWithBarriers(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,7 @@ func TestNodesWithBarriers(t *testing.T) {
 			if name == "all addresses" {
 				needInterface(t)
 			}
-			for n, l := range newNodeJob(t, 2).all(2, append(flags, "-n", "2", "--env", testenv.AsRole("barriers"), self)...) {
+			for n, l := range newNodeJob(t, 2).all(2, append(flags, "-n", "2", "--env", testenv.AsRole("barriers", "at once"), self)...) {
 				if code := l.wait(); code != 0 {
 					t.Errorf("node %d: exit code %d, stderr %q", n, code, l.stderr)
 				}
@@ -138,6 +139,7 @@ func needInterface(t *testing.T) {
 }
 
 func TestNodesEndTogether(t *testing.T) {
+	t.Parallel()
 	rank := `echo ready; trap '' HUP; read x; ` + idle
 	cases := []struct {
 		name     string
@@ -206,6 +208,7 @@ func TestImpatientNode(t *testing.T) {
 }
 
 func TestNodesThatDoNotJoin(t *testing.T) {
+	t.Parallel()
 	j := newNodeJob(t, 3)
 	at := j.flags[3]
 	zero := j.node(0, "-v", "-n", "1", "true")
@@ -242,6 +245,7 @@ func TestNodesThatDoNotJoin(t *testing.T) {
 }
 
 func TestMissingNodesAreNamed(t *testing.T) {
+	t.Parallel()
 	j := newNodeJob(t, 5)
 	zero := j.node(0, "-v", "--join-timeout", "12s", "-n", "1", "true")
 	one, four := j.node(1, "-n", "1", "true"), j.node(4, "-n", "1", "true")
@@ -270,6 +274,7 @@ func TestMissingNodesAreNamed(t *testing.T) {
 
 // TestRendezvousElsewhere gives node 0 a rendezvous that does not lead to its host.
 func TestRendezvousElsewhere(t *testing.T) {
+	t.Parallel()
 	for host, want := range map[string]string{
 		"240.0.0.1":            "240.0.0.1 is no address of this host; ",
 		"no-such-host.invalid": "the name no-such-host.invalid does not resolve here",
@@ -322,6 +327,7 @@ func TestNodeWithWrongFlags(t *testing.T) {
 // TestFirstNodeThatCannotStart has the other nodes wait for ever for node 0, which says why
 // it will not come.
 func TestFirstNodeThatCannotStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	plain, script := filepath.Join(dir, "plain"), filepath.Join(dir, "script")
 	writeFile(t, plain, "no program", 0o644)

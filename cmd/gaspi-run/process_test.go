@@ -215,6 +215,7 @@ func TestInputOfRankZero(t *testing.T) {
 }
 
 func TestLauncherKilledByNine(t *testing.T) {
+	t.Parallel()
 	// Each rank has a child, and a grandchild that ignores what can be ignored.
 	l := start(t, "-n", "3", "sh", "-c", `(trap '' TERM HUP INT; echo $$; `+idle+`) & sleep 1000 & echo $!; wait`)
 	pids := append(l.pids(6), l.processes()...)

@@ -111,6 +111,7 @@ func TestPsOfSeveralJobs(t *testing.T) {
 
 // TestStallEndsJob has gaspi-run end a job whose ranks stick.
 func TestStallEndsJob(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +140,7 @@ func lag(ctx context.Context, args []string) error {
 
 // TestStallInInitEndsJob has gaspi-run end a job of which one rank never comes to gaspi.Init.
 func TestStallInInitEndsJob(t *testing.T) {
+	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
 	testenv.NewGate(t, gate)
 	flags := []string{"--stall-timeout", "1s", "--on-stall", "abort", "--env", testenv.AsRole("lag", gate), itself(t)}
@@ -156,6 +158,7 @@ func TestStallInInitEndsJob(t *testing.T) {
 
 // TestNobodyInInitIsNoStall runs a program that is no rank, for longer than a wait may last.
 func TestNobodyInInitIsNoStall(t *testing.T) {
+	t.Parallel()
 	l := start(t, "-n", "2", "--stall-timeout", "250ms", "--on-stall", "abort", "sleep", "1")
 	if code := l.wait(); code != 0 || l.complaints() != "" {
 		t.Errorf("exit code %d, stderr %q; want 0 and nothing", code, l.stderr)
@@ -164,6 +167,7 @@ func TestNobodyInInitIsNoStall(t *testing.T) {
 
 // TestSilentRank stops a rank, which then tells nothing.
 func TestSilentRank(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

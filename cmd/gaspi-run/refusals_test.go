@@ -123,6 +123,7 @@ var badFlags = []struct{ line, want string }{
 }
 
 func TestFlagsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	for _, c := range badFlags {
 		t.Run(c.line, func(t *testing.T) {
 			args := strings.Fields(c.line)
@@ -267,6 +268,7 @@ func dynamic(machine elf.Machine, loader string) string {
 // TestProgramsThatCannotBeExecuted starts each kind on this host, on another one that
 // has got a good one of its own kind here, and as a copy that was sent there.
 func TestProgramsThatCannotBeExecuted(t *testing.T) {
+	t.Parallel()
 	for _, bad := range badPrograms(t) {
 		early := bad.early
 		if early == "" {
@@ -289,12 +291,12 @@ func TestProgramsThatCannotBeExecuted(t *testing.T) {
 				}
 			}
 			writeFile(t, path, "#!/bin/sh\n", 0o755)
-			sshInPath(t, fmt.Sprintf("#!/bin/sh\nrm '%s'\nmv '%s' '%s' 2>/dev/null\n", path, there, path)+strings.TrimPrefix(fakeSSH, "#!/bin/sh\n"))
+			env := sshInPath(t, fmt.Sprintf("#!/bin/sh\nrm '%s'\nmv '%s' '%s' 2>/dev/null\n", path, there, path)+strings.TrimPrefix(fakeSSH, "#!/bin/sh\n"))
 			want := "host b: " + says(bad.says)
 			if bad.code == 127 {
 				want += "; the program and its directory must be there too, or be copied with --stage"
 			}
-			checkRefusal(t, start(t, "--hosts", "b:2", "--interface", "127.0.0.1", path), bad.code, want)
+			checkRefusal(t, startIn(t, env, gaspiRun, "--hosts", "b:2", "--interface", "127.0.0.1", path), bad.code, want)
 		})
 	}
 }
@@ -361,6 +363,7 @@ func TestPackagesThatCannotBeBuilt(t *testing.T) {
 
 // TestProgramThatCanOnlyBeExecuted runs one that no process of this user can read.
 func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")
 	binary, err := os.ReadFile(gaspiRun)
@@ -386,21 +389,22 @@ func TestProgramThatCanOnlyBeExecuted(t *testing.T) {
 		testenv.NeedSuccess(t, "reach the temporary directory as another user", "setpriv", "--reuid=65534", "--clear-groups", "test", "-x", path)
 		as = []string{"setpriv", "--reuid=65534", "--clear-groups", gaspiRun}
 	}
-	run := func(args ...string) *launch { return startCommand(t, as[0], append(as[1:], args...)...) }
+	run := func(args ...string) *launch {
+		return startIn(t, sshInPath(t, fakeSSH), as[0], append(as[1:], args...)...)
+	}
 	l := run("-n", "2", path, "--version")
 	if code := l.wait(); code != 0 {
 		t.Errorf("exit code %d, stderr %q", code, l.stderr)
 	}
 	ranks := func(transport string, code int, says string) {
 		t.Helper()
-		l := run("-n", "2", "--transport", transport, "--env", testenv.AsRole("barriers"), rank)
+		l := run("-n", "2", "--transport", transport, "--env", testenv.AsRole("barriers", "at once"), rank)
 		if got := l.wait(); got != code || !strings.Contains(l.stderr.String(), says) {
 			t.Errorf("%s: exit code %d, stderr %q; want %d, %q", transport, got, l.stderr, code, says)
 		}
 	}
 	ranks("tcp", 0, "")
 	ranks("shm", 1, "permission denied: the system keeps the files of this process from others of its user, as it does with a program that can be executed and not read")
-	sshInPath(t, fakeSSH)
 	checkRefusal(t, run("--hosts", "b", "--interface", "127.0.0.1", "--stage", path, "--version"), 126,
 		path+": not executable: it cannot be read, to be copied to other hosts: permission denied; chmod +r, or install it there and leave out --stage")
 }

@@ -85,6 +85,7 @@ func TestSummary(t *testing.T) {
 // TestStatsOfAJob counts the barriers of ranks on this and another host, what they sent each other, and what each
 // wrote to the next one.
 func TestStatsOfAJob(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

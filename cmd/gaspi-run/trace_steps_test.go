@@ -174,6 +174,7 @@ func runAhead(ctx context.Context, p *gaspi.Proc, args []string) error {
 // receivers wait. Then both wait for each other some times more, since posts of short runs need not be recorded. The arrows
 // say who waited for whom.
 func TestTraceOfCredits(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		op      string
 		senders []launcher.Rank
