@@ -233,9 +233,6 @@ func ExampleGroup() {
 // that are left, and go on.
 func ExampleRankError() {
 	_ = gaspi.Local(context.Background(), 4, gaspi.Config{KeepGoing: true}, func(ctx context.Context, p *gaspi.Proc) error {
-		if err := p.Barrier(ctx, p.World()); err != nil {
-			return err
-		}
 		if p.Rank() == 2 {
 			return errors.New("a crash")
 		}
