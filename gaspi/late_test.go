@@ -86,6 +86,7 @@ func claimed(ctx context.Context, old uint64, err error) (uint64, bool, error) {
 // "The operation was not applied and never will be": several goroutines of every rank add
 // something with contexts that end soon, and what they were told is the word.
 func TestAnErrorOfTheContextMeansNotApplied(t *testing.T) {
+	t.Parallel()
 	const n, workers = 3, 4
 	each := unlessShort(2000)
 	seed := rand.Uint64()
@@ -240,6 +241,7 @@ func readMessage(b []byte, from gaspi.Rank) (serial uint64, err error) {
 // whole": senders give up after times of the order of a delivery, and what arrives is
 // exactly what they were told.
 func TestAPassiveMessageIsReceivedOrWithdrawn(t *testing.T) {
+	t.Parallel()
 	const n = 4
 	messages := uint64(unlessShort(1500))
 	seed := rand.Uint64()

@@ -186,6 +186,7 @@ func TestGASPIErrRankDeadNamesTheRank(t *testing.T) {
 // The error of a job is that of the rank that failed, and not that of another one that wrote to it
 // while it gave up its memory.
 func TestJobEndsWithTheFirstError(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"loopback", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			cfg := gaspi.Config{Transport: transport, Segments: 64, Groups: 8, Notifications: 64, PassiveMax: 256}

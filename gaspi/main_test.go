@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		"stuck":      ranktest.Rank(small, playStuck),
 	}
 	maps.Copy(roles, processRoles())
-	testenv.Main(m, roles)
+	testenv.Main(testenv.Waiting{M: m}, roles)
 }
 
 // bindRank is the role of a process that does what a goroutine does, too.

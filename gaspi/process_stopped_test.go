@@ -20,6 +20,7 @@ import (
 // "The rank did not answer in that second": a process is stopped, calls to it end, and
 // their outcome is known when it goes on.
 func TestProcessThatIsStopped(t *testing.T) {
+	t.Parallel()
 	ranktest.Succeeds(t, launcher.Config{Ranks: 2, Transport: "tcp"}, "stopped")
 }
 

@@ -54,6 +54,7 @@ func playStuck(ctx context.Context, p *gaspi.Proc, _ []string) error {
 // Goal: gaspi-run says of each rank what it waits for, from whom and where, of a library that tells
 // what it waits for by its own name.
 func TestWaitsOfProcessesAreTold(t *testing.T) {
+	t.Parallel()
 	want := []*regexp.Regexp{
 		regexp.MustCompile(`(?m)^0 +\S+ +waiting +Proc\.PassiveReceive +\S+ s +any of 1-4 +gaspi/waits_test\.go:\d+$`),
 		regexp.MustCompile(`(?m)^0 +\S+ +waiting +Segment\.WaitSome for notification 9 of segment 0 +\S+ s +any of 1-4 +gaspi/waits_test\.go:\d+$`),

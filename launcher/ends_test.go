@@ -18,6 +18,7 @@ import (
 // one before was seen. The last one hears of them in that order, also where they are of another
 // host.
 func TestEndsAreToldInTheirOrder(t *testing.T) {
+	t.Parallel()
 	needOrderOfEnds(t)
 	rounds, seed := 30, rand.Uint64()
 	if testing.Short() {

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "agent" {
 		os.Exit(RunAgent(os.Stdin, os.Stderr, strings.Join(os.Args[2:], ""), nil))
 	}
-	testenv.Main(m, roles())
+	testenv.Main(testenv.Waiting{M: m}, roles())
 }
 
 // A capture is a place for output that many goroutines write to.

@@ -33,6 +33,7 @@ $`)
 const patient = 2 * time.Second
 
 func TestPeersLearnOfARankThatWasStopped(t *testing.T) {
+	t.Parallel()
 	cfg := role("stops", 2)
 	cfg.Heartbeat, cfg.OnFailure = patient, Continue
 	o, err := runJob(t, cfg)

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,40 +81,6 @@ func TestStarterThatDoesNotSayHow(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != 1 || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 ||
 			!strings.Contains(stderr.String(), "start the program with gaspi-run") || !strings.Contains(stderr.String(), "unset "+name+" to run it alone") {
 			t.Errorf("%s: code %d\n%s%s", announced, code, stdout.String(), stderr.String())
-		}
-	}
-}
-
-// TestRankThatNeverComes starts two ranks of three by variables: the first says who is
-// missing after 10 s, and both end at the limit.
-func TestRankThatNeverComes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for 12 s")
-	}
-	t.Parallel()
-	address := testenv.FreeAddress(t)
-	key := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(key, fmt.Appendf(nil, "%064x", 7), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	said := make([]bytes.Buffer, 2)
-	var both sync.WaitGroup
-	for r := range said {
-		both.Go(func() {
-			cmd := testenv.Command(t.Context(), program)
-			cmd.Env = append(cmd.Env, fmt.Sprintf("GASPI_RANK=%d", r), "GASPI_SIZE=3", "GASPI_RENDEZVOUS="+address,
-				"GASPI_KEY_FILE="+key, "GASPI_JOIN_TIMEOUT=12s")
-			cmd.Stdout, cmd.Stderr = &said[r], &said[r]
-			if err := cmd.Run(); err == nil {
-				t.Errorf("rank %d ended well", r)
-			}
-		})
-	}
-	both.Wait()
-	const missing = `waiting for (rank 2 \(1 of 3 is|ranks 1 and 2 \(2 of 3 are) missing\)` // rank 1 may be late
-	for r, want := range []string{"(?s)^gaspi: " + missing + " for 1.*" + missing + " ended after 12s", "the limit of GASPI_JOIN_TIMEOUT"} {
-		if got := said[r].String(); !regexp.MustCompile(want).MatchString(got) || strings.Contains(got, "the launcher is gone") {
-			t.Errorf("rank %d said %q, want %s", r, got, want)
 		}
 	}
 }
