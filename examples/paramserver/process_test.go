@@ -20,7 +20,7 @@ import (
 const mortalRole = "mortal"
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Role{programtest.Role: testenv.Program(main), mortalRole: playMortal})
+	testenv.Main(testenv.Waiting{M: m}, map[string]testenv.Role{programtest.Role: testenv.Program(main), mortalRole: playMortal})
 }
 
 // playMortal has rank 2 kill itself when the gate is open.
@@ -107,6 +107,7 @@ func checkReport(t *testing.T, text []byte, ranks int, emulated bool) {
 
 // TestProcessesDie kills a worker in the middle of the training.
 func TestProcessesDie(t *testing.T) {
+	t.Parallel()
 	ways := []string{"", "--naive", "--naive=eager"}
 	if testing.Short() {
 		ways = ways[:1]
@@ -114,6 +115,7 @@ func TestProcessesDie(t *testing.T) {
 	for _, way := range ways {
 		for _, mode := range []string{"async", "sync"} {
 			t.Run(mode+way, func(t *testing.T) {
+				t.Parallel()
 				path := filepath.Join(t.TempDir(), "die")
 				wire := tripwire{testenv.NewGate(t, path)}
 				args := strings.Fields("--params 40kB --work 2ms --verify --iterations 400 --mode " + mode + " " + way)

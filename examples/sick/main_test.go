@@ -19,14 +19,17 @@ import (
 const program = "program" // the role in which the test program is the example itself
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Role{program: testenv.Program(main)})
+	testenv.Main(testenv.Waiting{M: m}, map[string]testenv.Role{program: testenv.Program(main)})
 }
 
 // eachWay runs a test for jobs of several sizes and transports.
 func eachWay(t *testing.T, test func(t *testing.T, ranks int, transport string)) {
 	for _, transport := range []string{"shm", "tcp"} {
 		for _, n := range []int{4, 16} {
-			t.Run(fmt.Sprintf("%s/%d", transport, n), func(t *testing.T) { test(t, n, transport) })
+			t.Run(fmt.Sprintf("%s/%d", transport, n), func(t *testing.T) {
+				t.Parallel()
+				test(t, n, transport)
+			})
 		}
 	}
 }
@@ -65,6 +68,7 @@ func reported(t *testing.T, ranks int, transport, name, first string) string {
 const begins = `^no progress for \S+( s)?: `
 
 func TestMismatch(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ranks int, transport string) {
 		others := map[int]string{4: "ranks 0, 1 and 3", 16: `ranks 0, 1 and 3-15`}[ranks]
 		report := reported(t, ranks, transport, "mismatch",
@@ -81,6 +85,7 @@ func TestMismatch(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ranks int, transport string) {
 		report := reported(t, ranks, transport, "missing", begins+fmt.Sprintf(
 			`rank 0 waits in Segment\.WaitSome for notification 5 of segment 0 \(sick/missing\.go:21\), and ranks 1-%d, which could end that, wait too$`, ranks-1))
@@ -95,6 +100,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestSlow(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ranks int, transport string) {
 		report := reported(t, ranks, transport, "slow", begins+fmt.Sprintf(
 			`rank %d computes, outside of any call that waits, for .*; ranks 0-%d wait for it$`, ranks-1, ranks-2))
@@ -111,6 +117,7 @@ func TestSlow(t *testing.T) {
 }
 
 func TestDead(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ranks int, transport string) {
 		o := ranktest.Run(t, launcher.Config{Ranks: ranks, Transport: transport, Args: []string{"dead"}}, program)
 		if ranks == 4 {
@@ -124,6 +131,7 @@ func TestDead(t *testing.T) {
 }
 
 func TestOffset(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ranks int, transport string) {
 		o := ranktest.Run(t, launcher.Config{Ranks: ranks, Transport: transport, Args: []string{"offset"}}, program)
 		if ranks == 4 {

@@ -13,6 +13,7 @@ import (
 // An atomic whose question is swallowed was not applied; one whose answer is, is in doubt
 // until the rank is lost.
 func TestAtomicsAndSilence(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, network string
 		limit         time.Duration

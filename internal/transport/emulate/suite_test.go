@@ -58,11 +58,13 @@ func job(t *testing.T, n int, net emulation.Network) (ranks []*Transport) {
 }
 
 func TestContract(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, network string }{
 		{"quick", "latency=1us"},
 		{"rough", "latency=10us,bandwidth=1GB/s,jitter=40us,overhead=1us,seed=3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			net, err := emulation.Parse(c.network)
 			if err != nil {
 				t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Main(m, map[string]testenv.Role{"victim": victim, "listens": listen})
+	testenv.Main(testenv.Waiting{M: m}, map[string]testenv.Role{"victim": victim, "listens": listen})
 }
 
 // victim is rank 1: it offers memory, says where it is, and waits for its end. Its argument is

@@ -10,6 +10,7 @@ import (
 // Goal: atomics at a peer that does not answer end, are told apart, and leave nothing
 // behind.
 func TestUnansweredInMemory(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(n *memoryNet)
@@ -19,6 +20,7 @@ func TestUnansweredInMemory(t *testing.T) {
 		{"hardly any room", func(n *memoryNet) { n.again = 0.9 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			net, all := newMemoryNet(t, c.change), new(crowd)
 			transporttest.RunUnanswered(t, func(t *testing.T, n int) []transport.Transport {
 				all.ranks = joinOver(t, n, func() fabric { return net.open() })

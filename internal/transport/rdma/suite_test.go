@@ -69,6 +69,7 @@ func asTransports(ranks []*Transport) (all []transport.Transport) {
 
 // The contract holds over everything that a provider may promise or not.
 func TestContractInMemory(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(n *memoryNet)
@@ -89,6 +90,7 @@ func TestContractInMemory(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			all := new(crowd)
 			transporttest.Run(t, func(t *testing.T, n int) []transport.Transport {
 				net := newMemoryNet(t, c.change)
