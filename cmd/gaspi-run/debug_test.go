@@ -108,6 +108,7 @@ func stacksOf(dir string, ranks int) error {
 
 // TestStacksOnRequest asks for stacks by ps and by SIGQUIT, of ranks of this and another host.
 func TestStacksOnRequest(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "stacks")
 	l := startOnHosts(t, "localhost:2,b:1", "--stacks", dir, "--env", testenv.AsRole("stuck"), itself(t))
 	wrote := "wrote the stacks of 3 of 3 ranks to " + dir + "\n"

@@ -130,6 +130,7 @@ func TestSuspensionIsNoSilence(t *testing.T) {
 }
 
 func TestLauncherOfHostsKilledByNine(t *testing.T) {
+	t.Parallel()
 	l := startOnHosts(t, "a:2,b:1", "sh", "-c", `(trap '' TERM HUP INT; echo $$; `+idle+`) & sleep 1000 & echo $!; wait`)
 	pids := append(l.pids(6), l.processes()...)
 	l.signal(syscall.SIGKILL)

@@ -63,6 +63,7 @@ func unzip(packed string) (string, error) {
 // TestHTTP looks at a job on this and another host whose ranks are stuck: what the page is
 // told, the counters, and what each rank says of itself.
 func TestHTTP(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
