@@ -56,30 +56,46 @@ func FreeAddress(t testing.TB) string {
 // FreePorts returns the first of n ports in a row of 127.0.0.1 that nobody listens on. They are
 // below those that the system gives to a program that asks for any port, as other tests do all
 // the time, so that none of them takes one before it is used, and none is given to somebody
-// where nobody is to listen.
+// where nobody is to listen. No other test gets one of them before this one has ended.
 func FreePorts(t testing.TB, n int) int {
 	t.Helper()
 	var err error
 	for range 100 {
 		first := 10_000 + rand.N(20_000-n)
-		if err = listenAtAll(first, n); err == nil {
+		var claims []net.Listener
+		if claims, err = claimAll(first, n); err == nil {
+			t.Cleanup(func() { closeAll(claims) })
 			return first
 		}
+		closeAll(claims)
 	}
 	t.Fatalf("no %d ports in a row are free: %v", n, err)
 	return 0
 }
 
-// listenAtAll returns why nobody can listen at n ports from first on, or nil.
-func listenAtAll(first, n int) error {
+// claimAll claims n ports from first on, at which nobody listens: no other test, of whichever process, has claimed one of
+// them until the listeners that it returns are closed. Their addresses, in no file system, are the claims. The error says
+// why one is not free.
+func claimAll(first, n int) (claims []net.Listener, err error) {
 	for port := first; port < first+n; port++ {
+		claim, err := net.Listen("unix", fmt.Sprintf("@gaspi-test-port-%d", port))
+		if err != nil {
+			return claims, err
+		}
+		claims = append(claims, claim)
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
-			return err
+			return claims, err
 		}
-		defer l.Close()
+		l.Close()
 	}
-	return nil
+	return claims, nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		l.Close()
+	}
 }
 
 // NeedStep skips the test unless a variable is 1, which a step of .ci/run sets: the test
