@@ -181,36 +181,52 @@ func shifted(s Range) Layout {
 	}
 }
 
-// blockwise is the layout of a segment of vectors that consist of blocks.
+// blockwise is the layout of a segment of vectors that consist of blocks. It is for one goroutine at a time.
 func blockwise(c, sub *Call, shift int) Layout {
+	alike := make(map[Buffer][]Piece) // vectors of the same blocks at all ranks, that were asked for
 	return func(buf Buffer, rank int) []Piece {
+		all := alike[buf]
+		if all != nil {
+			return all
+		}
 		block, subBlock := blocksOf(c, buf, rank), blocksOf(sub, buf, rank)
-		all := make([]Piece, len(block))
+		all = make([]Piece, len(block))
 		for i := range block {
 			all[i] = Piece{At: subBlock[i].Off, Len: subBlock[i].Len, Buf: buf, Off: block[i].Off + min(shift, block[i].Len)}
+		}
+		if !oneBlock(c, buf) && (c.Op != AllToAll || c.Counts == nil) {
+			alike[buf] = all
 		}
 		return all
 	}
 }
 
+// oneBlock reports whether a buffer of a blockwise operation is one block.
+func oneBlock(c *Call, buf Buffer) bool {
+	return buf == In && (c.Op == AllGather || c.Op == Gather) || buf == Out && (c.Op == ReduceScatter || c.Op == Scatter)
+}
+
 // blocksOf are the blocks that a buffer of a rank consists of.
 func blocksOf(c *Call, buf Buffer, rank int) []Range {
-	short := buf == In && (c.Op == AllGather || c.Op == Gather) || buf == Out && (c.Op == ReduceScatter || c.Op == Scatter)
-	if short {
+	if oneBlock(c, buf) {
 		_, n := c.Block(rank)
 		return []Range{{0, n}}
 	}
 	all := make([]Range, c.Size)
+	off := 0
 	for i := range all {
-		r := &all[i]
+		n := c.Count
 		switch {
+		case c.Counts == nil:
 		case c.Op != AllToAll:
-			r.Off, r.Len = c.Block(i)
+			n = c.Counts[i]
 		case buf == In:
-			r.Off, r.Len = c.Sent(rank, i)
+			n = c.Counts[rank*c.Size+i]
 		default:
-			r.Off, r.Len = c.Received(rank, i)
+			n = c.Counts[i*c.Size+rank]
 		}
+		all[i] = Range{off, n}
+		off += n
 	}
 	return all
 }

@@ -32,7 +32,7 @@ func PredictSegments(m *Machine, c *schedule.Call, how schedule.Segmentation, em
 	if err := l.Check(c.Size); err != nil {
 		return 0, err
 	}
-	q := question{m, c, l, emit}
+	q := question{m: m, call: c, load: l, emit: emit}
 	if how != (schedule.Segmentation{}) {
 		q.emit = schedule.Pipeline(how, emit)
 	}
@@ -64,6 +64,18 @@ type question struct {
 	call *schedule.Call
 	load Load
 	emit schedule.Emitter
+
+	maker schedule.Maker     // of schedules, each of which is read before the next one is made
+	built *schedule.Schedule // the last one, nil before the first
+}
+
+// build is the schedule of a rank for c, whole until the next one is built.
+func (q *question) build(c *schedule.Call, rank int) *schedule.Schedule {
+	if q.built != nil {
+		q.maker.Free(q.built)
+	}
+	q.built = q.maker.Build(c, rank, q.emit)
+	return q.built
 }
 
 // ranks is the makespan of c, which is the call or a shorter one, among all ranks.
@@ -95,7 +107,7 @@ func (q *question) ranks(c *schedule.Call) (float64, error) {
 
 // steps is how many steps rank 0 takes.
 func (q *question) steps(c *schedule.Call) float64 {
-	return float64(schedule.Build(c, 0, q.emit).Steps())
+	return float64(q.build(c, 0).Steps())
 }
 
 // even reports whether nodes and hosts are as full for few ranks as for all. If they are not,
@@ -126,7 +138,7 @@ func likeFirst(places []int, size int) (count int) {
 // simulate is the makespan of c, which may be shorter and of fewer ranks than the
 // call but finds the caches as full.
 func (q *question) simulate(c *schedule.Call, l Load) (float64, error) {
-	p, err := Compile(c, func(r int) *schedule.Schedule { return schedule.Build(c, r, q.emit) })
+	p, err := Compile(c, func(r int) *schedule.Schedule { return q.build(c, r) })
 	if err != nil {
 		return 0, err
 	}
