@@ -83,10 +83,10 @@ func forms() []form {
 // fits reports whether the algorithm can do the call.
 func fits(a Algorithm, c *schedule.Call) bool { return a.Fits == nil || a.Fits(c) == nil }
 
-// trials are all that is to be proven of an algorithm at p ranks.
-func trials(a Algorithm, p int) []trial {
+// trials are all that is to be proven of an algorithm, which heeds these parameters, at p ranks.
+func trials(a Algorithm, p int, heeds heeds) []trial {
 	var all []trial
-	for _, c := range variants(a.Op, p, heedsOf(a)) {
+	for _, c := range variants(a.Op, p, heeds) {
 		for _, f := range forms() {
 			fan := a.Op == schedule.AllReduce && c.InPlace && !f.folds || a.Op == schedule.ReduceScatter && f.folds
 			if f.cut && a.Whole || f.pulls && !a.Pulls || f.locals > 1 && !fan || !fits(a, &c) {
@@ -296,10 +296,10 @@ func TestProve(t *testing.T) {
 		for _, a := range All() {
 			t.Run(fmt.Sprintf("%v/%s", a.Op, a.Name), func(t *testing.T) {
 				t.Parallel()
-				many := steps(a, 64) > 64*manySteps
+				many, heeds := steps(a, 64) > 64*manySteps, heedsOf(a)
 				for p := 1; p <= 64; p++ {
 					if !skips(p, seedOf(a), many) {
-						proveSome(t, a, p, budget(p))
+						proveSome(t, a, p, heeds)
 					}
 				}
 			})
@@ -314,9 +314,9 @@ func seedOf(a Algorithm) uint64 {
 	return h.Sum64()
 }
 
-// proveSome proves so many trials of an algorithm at p ranks.
-func proveSome(t *testing.T, a Algorithm, p, some int) {
-	all := slices.DeleteFunc(trials(a, p), func(t trial) bool { return t.costly(p) })
+// proveSome proves some trials of an algorithm, which heeds these parameters, at p ranks.
+func proveSome(t *testing.T, a Algorithm, p int, heeds heeds) {
+	some, all := budget(p), slices.DeleteFunc(trials(a, p, heeds), func(t trial) bool { return t.costly(p) })
 	if p <= 2 && len(all) == 0 {
 		t.Fatalf("%d ranks: there is no call that it fits", p)
 	}
@@ -380,9 +380,9 @@ func steps(a Algorithm, p int) int {
 // uses no more than it asks for is part of the proof.
 func TestFlagsOfAlgorithms(t *testing.T) {
 	for _, a := range All() {
-		exposes, shares := false, false
+		exposes, shares, heeds := false, false, heedsOf(a)
 		for _, p := range []int{2, 3, 4, 6} {
-			for _, trial := range trials(a, p) {
+			for _, trial := range trials(a, p, heeds) {
 				if trial.form.name == "plain" {
 					for r := range p {
 						s := schedule.Build(&trial.call, r, a.Emit)

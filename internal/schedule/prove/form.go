@@ -31,8 +31,8 @@ func (k *check) form() error {
 			bad.What = fmt.Sprintf("the schedule is of rank %d of %d, not of %d", s.Rank, s.Size, k.call.Size)
 			return bad
 		}
-		if s, f := asked(s), asked(k.plans[0]); s != f {
-			bad.What = fmt.Sprintf("asks for %s and rank 0 for %s; all must ask for the same", s, f)
+		if f := k.plans[0]; s.Slots != f.Slots || s.Scratch != f.Scratch || s.Flip != f.Flip || s.EagerSlots != f.EagerSlots || s.Eager != f.Eager {
+			bad.What = fmt.Sprintf("asks for %s and rank 0 for %s; all must ask for the same", asked(s), asked(f))
 			return bad
 		}
 	}

@@ -37,8 +37,18 @@ type terms struct {
 	nodes  []node
 	leaves map[leaf]int32
 	pairs  map[pair]int32
-	sorted map[int32]foldedValue
 	codes  []code
+
+	levels map[int32]foldedValue // by sequence; see level
+	lists  map[uint64][]list     // by hash
+	named  int32                 // so many lists
+	room   []foldedValue         // for use by level
+}
+
+// A list is contributions one by one, by a number.
+type list struct {
+	parts  []foldedValue // the first of which has no delta
+	number int32
 }
 
 // A node is a sequence: a leaf, a pair, or a coded form.
@@ -58,7 +68,7 @@ type code struct {
 func newTerms() *terms {
 	return &terms{
 		nodes: make([]node, 1), leaves: make(map[leaf]int32),
-		pairs: make(map[pair]int32), sorted: make(map[int32]foldedValue),
+		pairs: make(map[pair]int32), levels: make(map[int32]foldedValue), lists: make(map[uint64][]list),
 	}
 }
 
@@ -105,27 +115,46 @@ func (t *terms) flat(dst []foldedValue, v foldedValue) []foldedValue {
 	return t.flat(dst, foldedValue{n.pair.right, v.delta + n.pair.rel})
 }
 
-// level is the value folded from left to right; of values that hold the same
-// contributions in the same order it is the same. If they may come in any order, it
+// level names what a value holds: the number of its list of contributions, and where the first of these begins. Of
+// values that hold the same contributions in the same order it is the same. If they may come in any order, it
 // is the same for all orders.
 func (t *terms) level(v foldedValue, ordered bool) foldedValue {
-	key := v.seq
-	if ordered {
-		key = -key
-	}
-	s, ok := t.sorted[key]
+	s, ok := t.levels[v.seq]
 	if !ok {
-		all := t.flat(nil, foldedValue{v.seq, 0})
+		t.room = t.flat(t.room[:0], foldedValue{v.seq, 0})
 		if !ordered {
-			slices.SortFunc(all, func(a, b foldedValue) int {
-				return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.delta, b.delta))
-			})
+			slices.SortFunc(t.room, foldedValue.compare)
 		}
-		s = all[0]
-		for _, next := range all[1:] {
-			s = t.join(s, next)
+		s = foldedValue{delta: t.room[0].delta}
+		for i := range t.room {
+			t.room[i].delta -= s.delta
 		}
-		t.sorted[key] = s
+		s.seq = t.number(t.room)
+		t.levels[v.seq] = s
 	}
 	return foldedValue{s.seq, s.delta + v.delta}
+}
+
+func (v foldedValue) compare(w foldedValue) int {
+	if v.seq != w.seq {
+		return cmp.Compare(v.seq, w.seq)
+	}
+	return cmp.Compare(v.delta, w.delta)
+}
+
+// number returns the number of the list with these parts, which it copies if it is new.
+func (t *terms) number(parts []foldedValue) int32 {
+	const prime = 1_099_511_628_211 // of the FNV hash
+	hash := uint64(0)
+	for _, v := range parts {
+		hash = ((hash^uint64(v.seq))*prime ^ uint64(v.delta)) * prime
+	}
+	for _, l := range t.lists[hash] {
+		if slices.Equal(l.parts, parts) {
+			return l.number
+		}
+	}
+	t.named++
+	t.lists[hash] = append(t.lists[hash], list{slices.Clone(parts), t.named})
+	return t.named
 }
