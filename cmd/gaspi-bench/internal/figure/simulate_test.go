@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"runtime/debug"
 	"slices"
 	"testing"
 )
@@ -9,6 +10,7 @@ import (
 // Goal: every figure that can be simulated has a number for each claim, a chart that can
 // be drawn, and names that are its own.
 func TestEveryFigureSimulated(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // schedules are garbage at once: a fifth of the time
 	lab := &Lab{Ways: []Setting{Simulated}}
 	seen := make(map[string]bool)
 	for _, f := range All() {
