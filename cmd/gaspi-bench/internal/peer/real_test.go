@@ -41,12 +41,18 @@ func each(name string, operations []string) []Point {
 // open compiles for an installed library, in a cache of its own.
 func open(t *testing.T, name string) *Peer {
 	t.Helper()
+	return openIn(t, name, t.TempDir())
+}
+
+// openIn is open with a cache, in which the program may be.
+func openIn(t *testing.T, name, cache string) *Peer {
+	t.Helper()
 	for _, l := range libraries() {
 		if l.name == name {
 			testenv.Need(t, l.compiler, l.launcher)
 		}
 	}
-	p, err := Open(t.Context(), name, t.TempDir())
+	p, err := Open(t.Context(), name, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +62,7 @@ func open(t *testing.T, name string) *Peer {
 // Goal: every operation gives right results and figures, with each library, and
 // some do over TCP and with more ranks than cores, where MPI is slow.
 func TestLibraries(t *testing.T) {
+	cache := t.TempDir()
 	for _, c := range []struct {
 		name string
 		ops  []string
@@ -73,7 +80,7 @@ func TestLibraries(t *testing.T) {
 		t.Run(c.name+"/"+transport+"/"+c.job.DType, func(t *testing.T) {
 			j := c.job
 			j.Points = each(c.name, c.ops)
-			wantResults(t, open(t, c.name), j)
+			wantResults(t, openIn(t, c.name, cache), j)
 		})
 	}
 }
