@@ -87,6 +87,8 @@ func TestForm(t *testing.T) {
 		{"no schedule", func(all []*schedule.Schedule) { all[1] = nil }, Options{}, "rank 1: no schedule"},
 		{"of another rank", func(all []*schedule.Schedule) { all[1].Rank = 0 }, Options{}, "of rank 0 of 2, not of 2"},
 		{"slots differ", func(all []*schedule.Schedule) { all[1].Slots = 3 }, Options{}, "asks for slots 3"},
+		{"eager slots differ", func(all []*schedule.Schedule) { all[1].EagerSlots = 5 }, Options{}, "eager slots 5, eager 0 and rank 0 for"},
+		{"eager memory differs", func(all []*schedule.Schedule) { all[1].Eager = 5 }, Options{}, "eager slots 0, eager 5 and rank 0 for"},
 		{"scratch differs", func(all []*schedule.Schedule) { all[1].Scratch = 5 }, Options{}, "scratch 5"},
 		{"flip differs", func(all []*schedule.Schedule) { all[1].Flip = 5 }, Options{}, "flip 5"},
 		{"unknown kind", step(0, func(s *schedule.Step) { s.Kind = 99 }), Options{}, "no such kind"},
