@@ -12,7 +12,7 @@ import (
 
 // arithmetic is how a model makes and combines elements of one type: slowly, with the
 // operators of the language. Values are so small that every result is exact.
-type arithmetic[T any] struct {
+type arithmetic[T comparable] struct {
 	ops  []gaspi.Op
 	of   func(op gaspi.Op, x uint64) T // a small value that follows from x
 	fold func(op gaspi.Op, a, b T) T
@@ -70,7 +70,7 @@ func floating[T float32 | float64]() arithmetic[T] {
 }
 
 // half is for the two types of 16 bits, by way of float32.
-func half[T any](to func(float32) T, from func(T) float32) arithmetic[T] {
+func half[T comparable](to func(float32) T, from func(T) float32) arithmetic[T] {
 	return arithmetic[T]{
 		ops:  []gaspi.Op{gaspi.Sum, gaspi.Prod, gaspi.Min, gaspi.Max},
 		of:   func(op gaspi.Op, x uint64) T { return to(float32(few(op, x))) },
@@ -154,37 +154,53 @@ func same[T comparable](what string, got, want []T) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s has %d elements, want %d", what, len(got), len(want))
 	}
-	at := 0
-	for got[at] == want[at] {
-		at++
-	}
-	wrong := 0
+	var wrong []int
 	for i := range got {
 		if got[i] != want[i] {
-			wrong++
+			wrong = append(wrong, i)
 		}
 	}
-	return fmt.Errorf("%s: element %d of %d is %v, want %v; %d elements are wrong", what, at, len(got), got[at], want[at], wrong)
+	at := wrong[0]
+	return unlike(what, len(got), wrong, fmt.Sprint(got[at]), fmt.Sprint(want[at]))
 }
+
+func unlike(what string, n int, wrong []int, got, want string) error {
+	return fmt.Errorf("%s: element %d of %d is %s, want %s; %d elements are wrong", what, wrong[0], n, got, want, len(wrong))
+}
+
+// A summing is AllReduce of package gaspi for one type.
+type summing struct {
+	elements
+	call interface {
+		reduce(ctx context.Context, g *gaspi.Group, send, recv vector, op gaspi.Op) error
+	}
+}
+
+type summer[T gaspi.Number] struct{}
+
+func (*summer[T]) reduce(ctx context.Context, g *gaspi.Group, send, recv vector, op gaspi.Op) error {
+	return gaspi.AllReduce(ctx, g, send.(list[T]), recv.(list[T]), op)
+}
+
+func summingOf[T gaspi.Number](a arithmetic[T]) summing { return summing{&a, new(summer[T])} }
 
 // small is AllReduce of package gaspi. The arguments of its first call count: where a call is
 // cut short, the next gets other numbers.
-func small[T gaspi.Number](ctx context.Context, s *scene, rng, plan *rand.Rand, a arithmetic[T]) error {
-	op, key := pick(plan, a.ops...), plan.Uint64()
+func small(ctx context.Context, s *scene, rng, plan *rand.Rand, a summing) error {
+	op, key := pick(plan, a.kinds()...), plan.Uint64()
 	n := 1 + plan.IntN(s.p.Config().AllReduceElements)
 	if plan.IntN(2) == 0 {
 		n = 1 + plan.IntN(4)
 	}
 	inPlace := plan.IntN(2) == 0
-	send := a.vector(op, key, s.me, n)
-	recv := make([]T, n)
+	send, recv := a.input(op, key, s.me, n), a.zeros(n)
 	if inPlace {
 		recv = send
 	}
 	err := s.resume(ctx, rng, func(ctx context.Context) error {
-		err := gaspi.AllReduce(ctx, s.g, send, recv, op)
+		err := a.call.reduce(ctx, s.g, send, recv, op)
 		if err != nil && !inPlace {
-			clear(send)
+			send.set(a.zeros(n))
 		}
 		return err
 	})
@@ -192,9 +208,9 @@ func small[T gaspi.Number](ctx context.Context, s *scene, rng, plan *rand.Rand, 
 		return err
 	}
 	if s.mutant("wrong sum") {
-		recv[n-1]++
+		recv.set(a.input(op, key+1, s.me, n))
 	}
-	return same(fmt.Sprintf("AllReduce (%v of %d %T)", op, n, send[0]), recv, a.combine(op, key, upTo(len(s.members)), n))
+	return recv.same(fmt.Sprintf("AllReduce (%v of %d %T)", op, n, send), a.reduced(op, key, upTo(len(s.members)), n))
 }
 
 // smallFunc is AllReduceFunc: sums and greatest parts of complex numbers.

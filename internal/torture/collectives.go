@@ -256,11 +256,14 @@ func (e *ensemble) planned(ctx context.Context, rng *rand.Rand, c *boundCall) er
 // each member, of which a team has collectives.Config.Slots.
 const mostSegments = 256
 
-// options are random ways to do a call on at most the given number of elements that change
-// nothing about its result.
-func (e *ensemble) options(elements int, task func(opts ...collectives.Option) collectives.Task) ([]collectives.Option, string, error) {
-	if e.style.forced {
-		candidates, err := collectives.Explain(e.team, task())
+// options are random ways to do a call that change nothing about its result.
+func (s *shape) options(ctx context.Context) ([]collectives.Option, string, error) {
+	if s.style.forced {
+		task, err := s.task(ctx, s)
+		if err != nil {
+			return nil, "", err
+		}
+		candidates, err := collectives.Explain(s.team, task)
 		if err != nil {
 			return nil, "", err
 		}
@@ -269,37 +272,55 @@ func (e *ensemble) options(elements int, task func(opts ...collectives.Option) c
 			names = append(names, c.Algorithm)
 		}
 		slices.Sort(names)
-		name := pick(e.plan, slices.Compact(names)...)
+		name := pick(s.plan, slices.Compact(names)...)
 		if !slices.ContainsFunc(candidates, func(c collectives.Candidate) bool { return c.Chosen }) {
 			return nil, "", errors.New("none of the candidates of Explain is chosen")
 		}
 		return []collectives.Option{collectives.Algorithm(name)}, " by " + name, nil
 	}
-	switch e.plan.IntN(6) {
+	switch s.plan.IntN(6) {
 	case 0:
-		n := 1 + elements/mostSegments + e.plan.IntN(5000)
+		n := 1 + s.n*s.size/mostSegments + s.plan.IntN(5000)
 		return []collectives.Option{collectives.SegmentSize(n)}, fmt.Sprintf(" in segments of %d", n), nil
 	case 1:
-		n := 1 + e.plan.IntN(5)
+		n := 1 + s.plan.IntN(5)
 		return []collectives.Option{collectives.Concurrency(n)}, fmt.Sprintf(" in %d segments", n), nil
 	}
 	return nil, "", nil
 }
 
 // buffer is memory for n elements; from Alloc, it is the same on all members.
-func buffer[T any](ctx context.Context, e *ensemble, n int) ([]T, error) {
-	shift := e.plan.IntN(4)
-	if !e.alloc {
-		return make([]T, n+shift)[shift:], nil
+func (s *shape) buffer(ctx context.Context, n int) (vector, error) {
+	shift := s.plan.IntN(4)
+	if !s.alloc {
+		return s.zeros(n+shift).part(shift, n+shift), nil
 	}
-	all, err := resumed(ctx, e.scene, e.rng, func(ctx context.Context) ([]T, error) {
-		return collectives.Alloc[T](ctx, e.team, n+shift+1)
+	all, err := resumed(ctx, s.scene, s.rng, func(ctx context.Context) (vector, error) {
+		return s.allocated(ctx, s.team, n+shift+1)
 	})
 	if err != nil {
 		return nil, err
 	}
-	e.release = append(e.release, func(ctx context.Context) error { return collectives.Release(ctx, e.team, all) })
-	return all[shift : shift+n], nil
+	s.release = append(s.release, func(ctx context.Context) error { return all.release(ctx, s.team) })
+	return all.part(shift, shift+n), nil
+}
+
+// take makes the two buffers of a call.
+func (s *shape) take(ctx context.Context, src, dst int) (err error) {
+	if s.src, err = s.buffer(ctx, src); err == nil {
+		s.dst, err = s.buffer(ctx, dst)
+	}
+	return err
+}
+
+// takeBlocks makes the two buffers of a call, one for the block of this member and one for
+// those of all.
+func (s *shape) takeBlocks(ctx context.Context) (own, all vector, err error) {
+	if own, err = s.buffer(ctx, slices.Max(s.blocks)); err != nil {
+		return nil, nil, err
+	}
+	all, err = s.buffer(ctx, sumOf(s.blocks))
+	return own.part(0, s.blocks[s.place]), all, err
 }
 
 // length draws the number of elements of a block.
@@ -314,4 +335,12 @@ func (e *ensemble) lengths() []int {
 		all[i] = pick(e.plan, 0, e.plan.IntN(6), e.plan.IntN(6), 3728, 16_385, 100_000+e.plan.IntN(60_000))
 	}
 	return all
+}
+
+// sumOf adds up lengths.
+func sumOf(lengths []int) (sum int) {
+	for _, n := range lengths {
+		sum += n
+	}
+	return sum
 }

@@ -41,94 +41,83 @@ func (e *ensemble) draw(ctx context.Context) (*boundCall, error) {
 	case kind < 4 && !e.style.vforms:
 		return e.fold(ctx)
 	case kind < 12 && !e.style.vforms, kind < 8:
-		return e.number(ctx)
+		return e.shape(e.number()).reduction(ctx)
 	}
-	return e.move(ctx)
+	return e.shape(e.mover()).movement(ctx)
 }
 
-// A drawing draws a call of an ensemble.
-type drawing func(ctx context.Context, e *ensemble) (*boundCall, error)
-
-// reductionOf draws reductions of one type of numbers.
-func reductionOf[T number](a arithmetic[T]) drawing {
-	return func(ctx context.Context, e *ensemble) (*boundCall, error) { return reduction(ctx, e, a) }
-}
-
-// movementOf draws operations that move one type of elements.
-func movementOf[T comparable](a arithmetic[T]) drawing {
-	return func(ctx context.Context, e *ensemble) (*boundCall, error) { return movement(ctx, e, a) }
-}
-
-// number draws a reduction of numbers, by their type.
-func (e *ensemble) number(ctx context.Context) (*boundCall, error) {
+// number draws a type of numbers, for a reduction.
+func (e *ensemble) number() calls {
 	return pick(e.plan,
-		reductionOf(integer[int8]()),
-		reductionOf(integer[int16]()),
-		reductionOf(integer[int32]()),
-		reductionOf(integer[int64]()),
-		reductionOf(integer[int]()),
-		reductionOf(integer[uint8]()),
-		reductionOf(integer[uint16]()),
-		reductionOf(integer[uint32]()),
-		reductionOf(integer[uint64]()),
-		reductionOf(integer[uint]()),
-		reductionOf(floating[float32]()),
-		reductionOf(half(collectives.ToFloat16, collectives.Float16.Float32)),
-		reductionOf(half(collectives.ToBFloat16, collectives.BFloat16.Float32)),
-		reductionOf(complexes[complex64]()),
-		reductionOf(complexes[complex128]()),
-		reductionOf(locations[int32]()),
-		reductionOf(locations[float64]()),
-		reductionOf(floating[float64]()),
-	)(ctx, e)
+		reductionsOf(integer[int8]()),
+		reductionsOf(integer[int16]()),
+		reductionsOf(integer[int32]()),
+		reductionsOf(integer[int64]()),
+		reductionsOf(integer[int]()),
+		reductionsOf(integer[uint8]()),
+		reductionsOf(integer[uint16]()),
+		reductionsOf(integer[uint32]()),
+		reductionsOf(integer[uint64]()),
+		reductionsOf(integer[uint]()),
+		reductionsOf(floating[float32]()),
+		reductionsOf(half(collectives.ToFloat16, collectives.Float16.Float32)),
+		reductionsOf(half(collectives.ToBFloat16, collectives.BFloat16.Float32)),
+		reductionsOf(complexes[complex64]()),
+		reductionsOf(complexes[complex128]()),
+		reductionsOf(locations[int32]()),
+		reductionsOf(locations[float64]()),
+		reductionsOf(floating[float64]()),
+	)
 }
 
-// move draws an operation that combines nothing, by the type of elements.
-func (e *ensemble) move(ctx context.Context) (*boundCall, error) {
+// mover draws a type of elements, for an operation that combines nothing.
+func (e *ensemble) mover() calls {
 	return pick(e.plan,
-		movementOf(triples()),
-		movementOf(affines(false)),
-		movementOf(integer[uint8]()),
-		movementOf(complexes[complex128]()),
-		movementOf(floating[float64]()),
-	)(ctx, e)
+		movesOf(triples()),
+		movesOf(affines(false)),
+		movesOf(integer[uint8]()),
+		movesOf(complexes[complex128]()),
+		movesOf(floating[float64]()),
+	)
 }
 
 // meet is a barrier, without anything to check.
 func (e *ensemble) meet() *boundCall {
 	return &boundCall{
-		name:     "Barrier",
-		task:     func(context.Context) (collectives.Task, error) { return collectives.BarrierTask(), nil },
-		blocking: func(ctx context.Context) (collectives.Status, error) { return silent(collectives.Barrier(ctx, e.team)) },
-		fill:     func(uint64) {},
-		check:    func(uint64, collectives.Status) error { return nil },
+		name: "Barrier",
+		task: func(context.Context) (collectives.Task, error) { return collectives.BarrierTask(), nil },
+		blocking: func(ctx context.Context) (collectives.Status, error) {
+			return nothingSaid, collectives.Barrier(ctx, e.team)
+		},
+		fill:  func(uint64) {},
+		check: func(uint64, collectives.Status) error { return nil },
 	}
 }
 
-// silent is the result of a call that says nothing of what it did.
-func silent(err error) (collectives.Status, error) { return collectives.Status{Elements: -1}, err }
-
-// callShape is a call with its buffers, before it is known what it does with them.
-type callShape[T comparable] struct {
+// shape is a call with its buffers, before it is known what it does with them.
+type shape struct {
 	*ensemble
-	a        arithmetic[T]
-	op       gaspi.Op
-	key      uint64
-	n        int // elements of a block
-	root     int
-	inPlace  bool
-	src, dst []T
-	many     bool  // members have a second source, as if of members of its own
-	more     []T   // the second source
-	blocks   []int // lengths of the members' blocks
-	counts   []int // blocks if they may differ, else nil
+	calls
+	verb            string // what is called
+	op              gaspi.Op
+	key             uint64
+	n               int // elements of a block
+	root            int
+	inPlace         bool
+	src, dst        vector
+	many            bool   // members have a second source, as if of members of its own
+	more            vector // the second source
+	blocks          []int  // lengths of the members' blocks
+	counts          []int  // blocks if they may differ, else nil
+	sends, receives []int  // lengths of an AllToAllV
+	rounds          int    // of an Exchange
 }
 
-// newShape draws the numbers of a call, and no buffers.
-func newShape[T comparable](e *ensemble, a arithmetic[T]) *callShape[T] {
-	s := &callShape[T]{ensemble: e, a: a, key: e.plan.Uint64(), n: e.length(), root: e.plan.IntN(e.size), inPlace: e.plan.IntN(2) == 0}
-	if len(a.ops) > 0 {
-		s.op = pick(e.plan, a.ops...)
+// shape draws the numbers of a call, and no buffers.
+func (e *ensemble) shape(of calls) *shape {
+	s := &shape{ensemble: e, calls: of, key: e.plan.Uint64(), n: e.length(), root: e.plan.IntN(e.size), inPlace: e.plan.IntN(2) == 0}
+	if ops := of.kinds(); len(ops) > 0 {
+		s.op = pick(e.plan, ops...)
 	}
 	s.blocks = slices.Repeat([]int{s.n}, s.size)
 	if e.style.vforms {
@@ -139,31 +128,54 @@ func newShape[T comparable](e *ensemble, a arithmetic[T]) *callShape[T] {
 }
 
 // of is the input of a member in a run.
-func (s *callShape[T]) of(run uint64, member, n int) []T {
-	return s.a.vector(s.op, mix(s.key, run), member, n)
+func (s *shape) of(run uint64, member, n int) vector {
+	return s.input(s.op, mix(s.key, run), member, n)
 }
 
 // sum is the reduction of some members' inputs.
-func (s *callShape[T]) sum(run uint64, members []int, n int) []T {
-	return s.a.combine(s.op, mix(s.key, run), members, n)
+func (s *shape) sum(run uint64, members []int, n int) vector {
+	return s.reduced(s.op, mix(s.key, run), members, n)
 }
 
 // other is what a buffer holds that a call must not change, or will overwrite.
-func (s *callShape[T]) other(run uint64, n int) []T {
-	return s.a.vector(s.op, mix(s.key, run, 99), s.place, n)
+func (s *shape) other(run uint64, n int) vector {
+	return s.input(s.op, mix(s.key, run, 99), s.place, n)
 }
 
-// call completes a call: what it is called, its input, and what must be there at its end.
-func (s *callShape[T]) call(name string, fill func(run uint64), check func(run uint64, st collectives.Status) error) *boundCall {
-	var zero T
-	c := &boundCall{name: fmt.Sprintf("%s of %d %T", name, s.n, zero), fill: fill, check: check}
+// nothingSaid is the Status of a call that does not say what it did.
+var nothingSaid = collectives.Status{Elements: -1}
+
+// call completes a call: which it is, its input, what must be there at its end, and options
+// beside those that are drawn.
+func (s *shape) call(ctx context.Context, verb, how string, fill func(run uint64),
+	check func(run uint64, st collectives.Status) error, opts ...collectives.Option) (*boundCall, error) {
+	s.verb = verb
+	c := &boundCall{name: fmt.Sprintf("%s%s of %d %T", verb, how, s.n, s.zeros(0)), fill: fill, check: check}
 	if s.counts != nil {
-		c.name = fmt.Sprintf("%s of %v %T", name, s.counts, zero)
+		c.name = fmt.Sprintf("%s%s of %v %T", verb, how, s.counts, s.zeros(0))
+	} else if len(opts) == 0 {
+		var err error
+		if opts, how, err = s.options(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		c.name += how
+	}
+	c.task = func(ctx context.Context) (collectives.Task, error) { return s.task(ctx, s, opts...) }
+	c.blocking = func(ctx context.Context) (collectives.Status, error) {
+		if st, known, err := s.now(ctx, s, opts...); known {
+			return st, err
+		}
+		task, err := s.task(ctx, s, opts...)
+		if err == nil {
+			err = collectives.Do(ctx, s.team, task)
+		}
+		return nothingSaid, err
 	}
 	c.harm = func() {
-		if len(s.dst) > 0 {
-			s.dst[len(s.dst)-1] = s.a.of(s.op, s.key)
+		if s.dst != nil && s.dst.length() > 0 {
+			last := s.dst.length() - 1
+			s.dst.part(last, last+1).set(s.input(s.op, s.key, s.place, 1))
 		}
 	}
-	return c
+	return c, nil
 }

@@ -11,112 +11,130 @@ import (
 // fewest is how many members a call with Processes combines at least: fractions are thirds.
 func fewest(thirds, size int) int { return (thirds*size + 2) / 3 }
 
-// number is an element that operations combine, and a model compares.
-type number interface {
-	collectives.Element
-	comparable
-}
-
 // reduction draws an operation that combines numbers.
-func reduction[T number](ctx context.Context, e *ensemble, a arithmetic[T]) (*boundCall, error) {
-	s := newShape(e, a)
-	if e.style.vforms {
-		return reduceScatter(ctx, s)
+func (s *shape) reduction(ctx context.Context) (*boundCall, error) {
+	how := fmt.Sprintf(", %v,", s.op)
+	if s.style.vforms {
+		return s.reduceScatter(ctx, how)
 	}
 	if err := s.take(ctx, s.n, s.n); err != nil {
 		return nil, err
 	}
-	switch e.plan.IntN(8) {
+	switch s.plan.IntN(8) {
 	case 0:
-		return allReduceInto(s)
+		return s.allReduceInto(ctx, how)
 	case 1:
-		return allReduceMany(ctx, s)
+		return s.allReduceMany(ctx)
 	case 2:
-		return reduce(s)
+		return s.reduce(ctx, how)
 	case 3:
-		return reduceInto(s)
+		return s.reduceInto(ctx, how)
 	case 4:
-		return reduceScatter(ctx, s)
+		return s.reduceScatter(ctx, how)
 	case 5:
-		return scan(s)
+		return s.scan(ctx, how)
 	case 6:
-		return exScan(s)
+		return s.exScan(ctx, how)
 	}
-	return allReduce(s)
+	var more []collectives.Option
+	if !s.style.forced && s.plan.IntN(4) == 0 {
+		more, how = []collectives.Option{collectives.Compress(collectives.Lossless())}, how+" compressed"
+	}
+	return s.allReduce(ctx, how, more...)
 }
 
-// input fills the buffer that is input and result.
-func (s *callShape[T]) input(run uint64) { copy(s.dst, s.of(run, s.place, s.n)) }
+// fold draws a reduction by a function of the program, which may depend on the order.
+func (e *ensemble) fold(ctx context.Context) (*boundCall, error) {
+	ordered := e.plan.IntN(2) == 0
+	a := affines(ordered)
+	fn := func(dst, x, y []affine) {
+		for i := range dst {
+			dst[i] = a.fold(0, x[i], y[i])
+		}
+	}
+	s := e.shape(calls{&a, &functions{fn, ordered}})
+	how := fmt.Sprintf(" by a function, ordered %v,", ordered)
+	if e.plan.IntN(5) == 0 {
+		return s.reduceScatter(ctx, how)
+	}
+	if err := s.take(ctx, s.n, s.n); err != nil {
+		return nil, err
+	}
+	switch e.plan.IntN(4) {
+	case 0:
+		return s.reduceTo(ctx, how, 1, 3)
+	case 1:
+		return s.scan(ctx, how)
+	case 2:
+		return s.exScan(ctx, how)
+	}
+	return s.allReduce(ctx, how)
+}
+
+// transform fills the buffer that is input and result.
+func (s *shape) transform(run uint64) { s.dst.set(s.of(run, s.place, s.n)) }
+
+// contribute fills the source with the input of this member.
+func (s *shape) contribute(run uint64) { s.src.set(s.of(run, s.place, s.src.length())) }
+
+// kept checks that the source is as it was.
+func (s *shape) kept(run uint64) error {
+	return s.src.same("src", s.of(run, s.place, s.src.length()))
+}
 
 // summed checks the reduction of all members.
-func (s *callShape[T]) summed(run uint64, _ collectives.Status) error {
-	return same("buf", s.dst, s.sum(run, upTo(s.size), s.n))
+func (s *shape) summed(run uint64, _ collectives.Status) error {
+	return s.dst.same("dst", s.sum(run, upTo(s.size), s.n))
 }
 
-func allReduce[T number](s *callShape[T]) (*boundCall, error) {
-	var more []collectives.Option
-	c := s.call(fmt.Sprintf("AllReduce, %v,", s.op), s.input, s.summed)
-	if !s.style.forced && s.plan.IntN(4) == 0 {
-		more = append(more, collectives.Compress(collectives.Lossless()))
-		c.name += " compressed"
-	}
-	return s.finishing(c,
-		func(opts ...collectives.Option) collectives.Task {
-			return collectives.AllReduceTask(s.dst, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return silent(collectives.AllReduce(ctx, s.team, s.dst, s.op, opts...))
-		}, more...)
+func (s *shape) allReduce(ctx context.Context, how string, more ...collectives.Option) (*boundCall, error) {
+	return s.call(ctx, "AllReduce", how, s.transform, s.summed, more...)
 }
 
-func allReduceInto[T number](s *callShape[T]) (*boundCall, error) {
+func (s *shape) allReduceInto(ctx context.Context, how string) (*boundCall, error) {
 	check := func(run uint64, st collectives.Status) error {
-		if err := same("src", s.src, s.of(run, s.place, s.n)); err != nil {
+		if err := s.kept(run); err != nil {
 			return err
 		}
 		return s.summed(run, st)
 	}
-	return s.finishing(s.call(fmt.Sprintf("AllReduceInto, %v,", s.op), s.contribute, check),
-		func(opts ...collectives.Option) collectives.Task {
-			return collectives.AllReduceIntoTask(s.dst, s.src, s.op, opts...)
-		}, nil)
+	return s.call(ctx, "AllReduceInto", how, s.contribute, check)
 }
 
 // allReduceMany combines two vectors of each member; the second is as if of a member of
 // its own. The operation is one that is exact with twice as many.
-func allReduceMany[T number](ctx context.Context, s *callShape[T]) (*boundCall, error) {
-	s.op = s.a.ops[0]
+func (s *shape) allReduceMany(ctx context.Context) (*boundCall, error) {
+	s.op, s.more = s.kinds()[0], s.dst
 	fill := func(run uint64) {
-		copy(s.dst, s.of(run, s.place, s.n))
-		copy(s.src, s.of(run, s.place+s.size, s.n))
+		s.contribute(run)
+		s.more.set(s.of(run, s.place+s.size, s.n))
 	}
 	check := func(run uint64, _ collectives.Status) error {
 		want := s.sum(run, upTo(2*s.size), s.n)
-		if err := same("the first vector", s.dst, want); err != nil {
+		if err := s.src.same("the first vector", want); err != nil {
 			return err
 		}
-		return same("the second vector", s.src, want)
+		return s.more.same("the second vector", want)
 	}
-	bufs := [][]T{s.dst, s.src}
-	return s.finishing(s.call(fmt.Sprintf("AllReduceMany, %v,", s.op), fill, check),
-		func(opts ...collectives.Option) collectives.Task {
-			return collectives.AllReduceManyTask(bufs, s.op, opts...)
-		}, nil)
+	return s.call(ctx, "AllReduceMany", fmt.Sprintf(", %v,", s.op), fill, check)
 }
 
 // reduce is of all of the vector and of all members, or of a part of either.
-func reduce[T number](s *callShape[T]) (*boundCall, error) {
-	fraction, thirds, how := 1.0, 3, ""
-	var more []collectives.Option
+func (s *shape) reduce(ctx context.Context, how string) (*boundCall, error) {
 	switch kind := s.plan.IntN(4); {
 	case s.style.forced:
 	case kind == 0:
-		fraction = pick(s.plan, 0.25, 0.5, 0.75, 1)
-		more, how = []collectives.Option{collectives.Threshold(fraction)}, fmt.Sprintf(" threshold %g", fraction)
+		fraction := pick(s.plan, 0.25, 0.5, 0.75, 1)
+		return s.reduceTo(ctx, fmt.Sprintf("%s threshold %g", how, fraction), fraction, 3, collectives.Threshold(fraction))
 	case kind == 1:
-		thirds = 1 + s.plan.IntN(3)
-		more, how = []collectives.Option{collectives.Processes(float64(thirds) / 3)}, fmt.Sprintf(" %d/3 of the members", thirds)
+		thirds := 1 + s.plan.IntN(3)
+		return s.reduceTo(ctx, fmt.Sprintf("%s %d/3 of the members", how, thirds), 1, thirds, collectives.Processes(float64(thirds)/3))
 	}
+	return s.reduceTo(ctx, how, 1, 3)
+}
+
+// reduceTo is a reduction of a fraction of the vector and of some thirds of the members.
+func (s *shape) reduceTo(ctx context.Context, how string, fraction float64, thirds int, more ...collectives.Option) (*boundCall, error) {
 	check := func(run uint64, st collectives.Status) error {
 		first := s.portion(fraction)
 		if err := s.status(st, first); err != nil {
@@ -124,7 +142,7 @@ func reduce[T number](s *callShape[T]) (*boundCall, error) {
 		}
 		want, who := s.of(run, s.place, s.n), upTo(s.size)
 		if s.place != s.root {
-			return same("buf of another member than the root", s.dst, want)
+			return s.dst.same("buf of another member than the root", want)
 		}
 		if thirds < 3 {
 			if st.Elements < 0 {
@@ -135,31 +153,85 @@ func reduce[T number](s *callShape[T]) (*boundCall, error) {
 				return fmt.Errorf("the contributions of members %v are in it; want at least %d of %d", who, fewest(thirds, s.size), s.size)
 			}
 		}
-		copy(want[:first], s.sum(run, who, s.n))
-		return same("buf of the root", s.dst, want)
+		want.part(0, first).set(s.sum(run, who, s.n))
+		return s.dst.same("buf of the root", want)
 	}
-	return s.finishing(s.call(fmt.Sprintf("Reduce to %d, %v,%s", s.root, s.op, how), s.input, check),
-		func(opts ...collectives.Option) collectives.Task {
-			return collectives.ReduceTask(s.root, s.dst, s.op, opts...)
-		},
-		func(ctx context.Context, opts ...collectives.Option) (collectives.Status, error) {
-			return collectives.Reduce(ctx, s.team, s.root, s.dst, s.op, opts...)
-		}, more...)
+	return s.call(ctx, "Reduce", fmt.Sprintf(" to %d%s", s.root, how), s.transform, check, more...)
 }
 
-func reduceInto[T number](s *callShape[T]) (*boundCall, error) {
-	dst := s.dst
+func (s *shape) reduceInto(ctx context.Context, how string) (*boundCall, error) {
 	if !s.alloc && s.place != s.root {
-		dst = nil
+		s.dst = nil
 	}
 	check := func(run uint64, st collectives.Status) error {
-		if err := same("src", s.src, s.of(run, s.place, s.n)); err != nil || s.place != s.root {
+		if err := s.kept(run); err != nil || s.place != s.root {
 			return err
 		}
 		return s.summed(run, st)
 	}
-	return s.finishing(s.call(fmt.Sprintf("ReduceInto to %d, %v,", s.root, s.op), s.contribute, check),
-		func(opts ...collectives.Option) collectives.Task {
-			return collectives.ReduceIntoTask(s.root, dst, s.src, s.op, opts...)
-		}, nil)
+	return s.call(ctx, "ReduceInto", fmt.Sprintf(" to %d%s", s.root, how), s.contribute, check)
+}
+
+// reduceScatter is a reduction of long vectors, of which each member gets a block. The operation is one
+// that is exact with twice as many members where each has two vectors.
+func (s *shape) reduceScatter(ctx context.Context, how string) (_ *boundCall, err error) {
+	if s.many = s.plan.IntN(3) == 0; s.many && len(s.kinds()) > 0 {
+		s.op = s.kinds()[0]
+		how = fmt.Sprintf(", %v,", s.op)
+	}
+	if s.counts == nil {
+		s.n /= s.size
+		s.blocks = slices.Repeat([]int{s.n}, s.size)
+	}
+	if s.dst, s.src, err = s.takeBlocks(ctx); err != nil {
+		return nil, err
+	}
+	first, total := sumOf(s.blocks[:s.place]), s.src.length()
+	if s.inPlace = s.inPlace && s.counts == nil; s.inPlace {
+		s.dst = s.src.part(first, first+s.n)
+	}
+	verb, who := "ReduceScatter", upTo(s.size)
+	if s.many {
+		if s.more, err = s.buffer(ctx, total); err != nil {
+			return nil, err
+		}
+		verb, who = "ReduceScatterMany", nil
+		for i := range s.size {
+			who = append(who, i, i+s.size)
+		}
+	}
+	second := func(run uint64) vector { return s.of(run, s.place+s.size, total) }
+	fill := func(run uint64) {
+		s.contribute(run)
+		if s.many {
+			s.more.set(second(run))
+		}
+	}
+	check := func(run uint64, _ collectives.Status) error {
+		if s.many {
+			if err := s.more.same("the second source", second(run)); err != nil {
+				return err
+			}
+		}
+		return s.dst.same("dst", s.sum(run, who, total).part(first, first+s.dst.length()))
+	}
+	return s.call(ctx, verb+s.v(), fmt.Sprintf("%s in place %v,", how, s.inPlace), fill, check)
+}
+
+func (s *shape) scan(ctx context.Context, how string) (*boundCall, error) {
+	return s.call(ctx, "Scan", how, s.transform, s.prefix(s.place+1))
+}
+
+func (s *shape) exScan(ctx context.Context, how string) (*boundCall, error) {
+	return s.call(ctx, "ExScan", how, s.transform, s.prefix(s.place))
+}
+
+// prefix checks a scan: the reduction of the first members, or what was there if there are none.
+func (s *shape) prefix(members int) func(run uint64, _ collectives.Status) error {
+	return func(run uint64, _ collectives.Status) error {
+		if members == 0 {
+			return s.dst.same("buf", s.of(run, s.place, s.n))
+		}
+		return s.dst.same("buf", s.sum(run, upTo(members), s.n))
+	}
 }

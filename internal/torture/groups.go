@@ -183,26 +183,23 @@ func (c *circle) meet(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
-// smallOf makes small reductions of one type.
-func smallOf[T gaspi.Number](a arithmetic[T]) func(ctx context.Context, s *scene, rng, plan *rand.Rand) error {
-	return func(ctx context.Context, s *scene, rng, plan *rand.Rand) error { return small(ctx, s, rng, plan, a) }
-}
-
 // reduce is a small reduction of one type and one operation.
 func (c *circle) reduce(ctx context.Context, rng, plan *rand.Rand) error {
-	return pick(plan,
-		smallOf(integer[int8]()),
-		smallOf(integer[int16]()),
-		smallOf(integer[int32]()),
-		smallOf(integer[int64]()),
-		smallOf(integer[int]()),
-		smallOf(integer[uint8]()),
-		smallOf(integer[uint16]()),
-		smallOf(integer[uint32]()),
-		smallOf(integer[uint64]()),
-		smallOf(floating[float32]()),
-		smallOf(floating[float64]()),
-		smallFunc,
-		smallOf(integer[uint]()),
-	)(ctx, c.scene, rng, plan)
+	if plan.IntN(13) == 0 {
+		return smallFunc(ctx, c.scene, rng, plan)
+	}
+	return small(ctx, c.scene, rng, plan, pick(plan,
+		summingOf(integer[int8]()),
+		summingOf(integer[int16]()),
+		summingOf(integer[int32]()),
+		summingOf(integer[int64]()),
+		summingOf(integer[int]()),
+		summingOf(integer[uint8]()),
+		summingOf(integer[uint16]()),
+		summingOf(integer[uint32]()),
+		summingOf(integer[uint64]()),
+		summingOf(integer[uint]()),
+		summingOf(floating[float32]()),
+		summingOf(floating[float64]()),
+	))
 }
