@@ -10,6 +10,9 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi"
 )
 
+// celsius is defined from a floating-point type.
+type celsius float32
+
 // TestAverage makes averages of all types, in all forms, with sums that are no multiples of the number
 // of members: each has the bits of a division of the exact sum.
 func TestAverage(t *testing.T) {
@@ -18,6 +21,7 @@ func TestAverage(t *testing.T) {
 			onTeam(t, ranks, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
 				return errors.Join(
 					averages(ctx, team, func(x int) float32 { return float32(x) }, func(sum, by int) float32 { return float32(sum) / float32(by) }),
+					averages(ctx, team, func(x int) celsius { return celsius(x) }, func(sum, by int) celsius { return celsius(sum) / celsius(by) }),
 					averages(ctx, team, func(x int) float64 { return float64(x) }, func(sum, by int) float64 { return float64(sum) / float64(by) }),
 					averages(ctx, team, func(x int) collectives.Float16 { return collectives.ToFloat16(float32(x)) },
 						func(sum, by int) collectives.Float16 { return collectives.ToFloat16(float32(sum) / float32(by)) }),

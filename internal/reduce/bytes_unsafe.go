@@ -14,6 +14,9 @@ func BytesOf[T any](xs []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(xs))), len(xs)*int(unsafe.Sizeof(*new(T))))
 }
 
+// MemoryOf is BytesOf for a slice that may be empty: by its capacity, the result still says where it lies.
+func MemoryOf[T any](xs []T) []byte { return BytesOf(xs[:cap(xs)])[:len(xs)*stride[T]()] }
+
 // Vectors are slices of elements of one type, whose memory is seen as bytes. They are aliased, and so is
 // the slice that holds them: nothing is copied.
 type Vectors struct {
@@ -30,6 +33,17 @@ func VectorsOf[T any](xs [][]T) Vectors {
 
 // Len returns how many vectors there are.
 func (v Vectors) Len() int { return len(v.slices) }
+
+// First returns the memory of the first vector, nil if there is none.
+func (v Vectors) First() []byte {
+	if v.Len() == 0 {
+		return nil
+	}
+	return v.At(0)
+}
+
+// Rest returns all vectors but the first.
+func (v Vectors) Rest() Vectors { return Vectors{v.slices[1:], v.size} }
 
 // At returns the memory of the i-th vector, as BytesOf does.
 func (v Vectors) At(i int) []byte {
@@ -69,12 +83,17 @@ func stride[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 // wholeElements reports whether the three are of one length, a whole number of
 // elements of type T, and aligned for it.
 func wholeElements[T any](dst, a, b []byte) bool {
+	return fitting(dst, a, b, unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T)))
+}
+
+// fitting is wholeElements for a size and an alignment.
+func fitting(dst, a, b []byte, size, align uintptr) bool {
 	// Safe: the addresses are only looked at. Sizes and alignments are powers
 	// of two, so that one mask serves for all three.
 	d, x, y := uintptr(unsafe.Pointer(unsafe.SliceData(dst))),
 		uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return len(dst)^len(a)|len(dst)^len(b)|len(dst)&(stride[T]()-1) == 0 &&
-		(d|x|y)&(unsafe.Alignof(*new(T))-1) == 0
+	return len(dst)^len(a)|len(dst)^len(b)|len(dst)&int(size-1) == 0 &&
+		(d|x|y)&(align-1) == 0
 }
 
 // partlyOverlap reports whether x and y, of equal length, share memory without

@@ -1,8 +1,8 @@
 package reduce
 
 import (
-	"errors"
 	"fmt"
+	"reflect"
 )
 
 // A Code stands for an operation on elements of one type, by a number that means the same
@@ -12,9 +12,9 @@ type Code uint32
 
 // CodeOf is the code of op on elements of type T. The error says why there is none.
 func CodeOf[T Element](op Op) (Code, error) {
-	k := kindOf[T]()
-	if !k.supports(op) {
-		return 0, errors.New("reduce: " + refusal[T](op))
+	k, err := supporting(reflect.TypeFor[T](), op)
+	if err != nil {
+		return 0, err
 	}
 	return Code(op)<<8 | Code(k) + 1, nil
 }
@@ -29,7 +29,8 @@ func (c Code) Fold() (f Fold, twice FoldTwice, size int, err error) {
 		return nil, nil, 0, fmt.Errorf("reduce: no operation has code %#x", uint32(c))
 	}
 	inner, both := uncheckedFold(best, k, op), uncheckedTwice(best, k, op)
-	size = strides()[k]
+	stride, _ := k.layout()
+	size = int(stride)
 	check := func(dst []byte, sources [][]byte) {
 		whole := len(sources) > 1 && len(dst)%size == 0
 		for _, s := range sources {
@@ -55,12 +56,4 @@ func (c Code) Fold() (f Fold, twice FoldTwice, size int, err error) {
 		both(dst, back, left, sources[last])
 	}
 	return f, twice, size, nil
-}
-
-// strides are the sizes of elements in bytes, by kind.
-func strides() [numKinds]int {
-	return [numKinds]int{
-		1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2, 8, 16,
-		stride[Loc[int32]](), stride[Loc[int64]](), stride[Loc[float32]](), stride[Loc[float64]](),
-	}
 }

@@ -1,8 +1,8 @@
 package reduce
 
 import (
-	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
@@ -42,19 +42,30 @@ const SmallestFold = 64
 // 24 for 256 KiB, 170 instead of 254 for 1 MiB (go test -bench Fold, Xeon 2.5 GHz).
 // So do sums of every number of 4 or 8 bytes. Other types and operations gain a fifth to a
 // third from pieces at 1 MiB and more, and nothing below.
-func FoldOf[T Element](op Op) (Fold, error) {
-	k := kindOf[T]()
-	if !k.supports(op) {
-		return nil, errors.New("reduce: " + refusal[T](op))
+func FoldOf[T Element](op Op) (Fold, error) { return FoldFor(reflect.TypeFor[T](), op) }
+
+// FoldFor is FoldOf for a type that the caller knows to be an Element.
+func FoldFor(t reflect.Type, op Op) (Fold, error) {
+	k, err := supporting(t, op)
+	if err != nil {
+		return nil, err
 	}
-	return foldOf[T](best, k, op), nil
+	return foldOf(best, k, op), nil
 }
 
 // foldOf returns the fold of level l.
-func foldOf[T Element](l simd.Level, k kind, op Op) Fold {
+func foldOf(l simd.Level, k kind, op Op) Fold {
 	fold := uncheckedFold(l, k, op)
+	size, align := k.layout()
 	return func(dst []byte, sources [][]byte) {
-		checkSources[T](dst, sources)
+		if len(sources) < 2 {
+			panic(fmt.Sprintf("reduce: a fold of %d sources; it takes two or more", len(sources)))
+		}
+		for _, s := range sources {
+			if !fitting(dst, s, s, size, align) {
+				panicOperands(types()[k], dst, s, s)
+			}
+		}
 		fold(dst, sources)
 	}
 }
@@ -89,16 +100,5 @@ func foldRange(pair Kernel, four foldFunc, dst []byte, sources [][]byte, from, t
 			next++
 		}
 		left = d
-	}
-}
-
-func checkSources[T any](dst []byte, sources [][]byte) {
-	if len(sources) < 2 {
-		panic(fmt.Sprintf("reduce: a fold of %d sources; it takes two or more", len(sources)))
-	}
-	for _, s := range sources {
-		if !wholeElements[T](dst, s, s) {
-			panicOperands[T](dst, s, s)
-		}
 	}
 }

@@ -11,21 +11,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
-// foldOfKind is foldOf for a kind: tests of folds need one type of each size.
-func foldOfKind(l simd.Level, s subject, op Op) Fold {
-	switch s.size {
-	case 1:
-		return foldOf[int8](l, s.kind, op)
-	case 2:
-		return foldOf[int16](l, s.kind, op)
-	case 4:
-		return foldOf[int32](l, s.kind, op)
-	case 8:
-		return foldOf[int64](l, s.kind, op)
-	}
-	return foldOf[complex128](l, s.kind, op)
-}
-
 // TestFold holds folds to the oracle, applied from left to right, for two
 // to nine sources.
 func TestFold(t *testing.T) {
@@ -34,7 +19,7 @@ func TestFold(t *testing.T) {
 			return // aligned as float32, of which it is made
 		}
 		r := rand.New(rand.NewPCG(3, uint64(op)))
-		fold := foldOfKind(l, s, op)
+		fold := foldOf(l, s.kind, op)
 		for sources := 2; sources <= 9; sources++ {
 			for i, n := range []int{0, 3, 40, 100 + sources} {
 				checkFold(t, r, s, op, fold, sources, n, (i+sources)%3)
@@ -49,7 +34,7 @@ func TestFoldInPieces(t *testing.T) {
 	for _, s := range []subject{subjects()[kindInt8], subjects()[kindFloat64], subjects()[kindLocFloat64]} {
 		op := s.ops()[0]
 		n := foldPiecesFrom/s.size + 5
-		kernel, fold := kernelOf(best, s.kind, op), foldOfKind(best, s, op)
+		kernel, fold := kernelOf(best, s.kind, op), foldOf(best, s.kind, op)
 		part := s.random(r, 4096)
 		source := func(i int) []byte {
 			return slices.Concat(part[i*s.size:], bytes.Repeat(part, n/4096+1))[:n*s.size]

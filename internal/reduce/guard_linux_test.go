@@ -34,7 +34,7 @@ func TestKernelsStayInside(t *testing.T) {
 		copy(b, s.random(r, len(b)/s.size))
 		kernel, twice := kernelOf(l, s.kind, op), Twice(nil)
 		if s.kind != kindComplex64 { // aligned as float32, of which it is made
-			twice = twiceOfKind(l, s, op)
+			twice = twiceOf(l, s.kind, op)
 		}
 		for n := 0; n <= min(200*s.size, len(dst)); n += s.size {
 			for _, at := range []int{0, len(dst) - n} {

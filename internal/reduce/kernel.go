@@ -3,6 +3,7 @@ package reduce
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
@@ -22,12 +23,24 @@ type Kernel func(dst, a, b []byte)
 
 // KernelOf returns the kernel of op for elements of type T. The error says why
 // there is none.
-func KernelOf[T Element](op Op) (Kernel, error) {
-	k := kindOf[T]()
-	if !k.supports(op) {
-		return nil, errors.New("reduce: " + refusal[T](op))
+func KernelOf[T Element](op Op) (Kernel, error) { return KernelFor(reflect.TypeFor[T](), op) }
+
+// KernelFor is KernelOf for a type that the caller knows to be an Element.
+func KernelFor(t reflect.Type, op Op) (Kernel, error) {
+	k, err := supporting(t, op)
+	if err != nil {
+		return nil, err
 	}
 	return kernelOf(best, k, op), nil
+}
+
+// supporting returns the kind of a type, or why op is not defined for it.
+func supporting(t reflect.Type, op Op) (kind, error) {
+	k := kindFor(t)
+	if !k.supports(op) {
+		return k, errors.New("reduce: " + refusal(k, t, op))
+	}
+	return k, nil
 }
 
 // kernelOf returns the kernel of level l.
@@ -87,7 +100,7 @@ func large[T any](l simd.Level, k kind, op Op) Kernel {
 	}
 	return func(dst, a, b []byte) {
 		if !wholeElements[T](dst, a, b) {
-			panicOperands[T](dst, a, b)
+			panicOperands(reflect.TypeFor[T](), dst, a, b)
 		}
 		switch n := len(dst); {
 		case n >= 2*smallest && wide != nil:
@@ -100,9 +113,8 @@ func large[T any](l simd.Level, k kind, op Op) Kernel {
 	}
 }
 
-func panicOperands[T any](dst, a, b []byte) {
-	var one T
-	panic(fmt.Sprintf("reduce: a kernel for %T got %d bytes at %p from %d at %p and %d at %p; "+
+func panicOperands(t reflect.Type, dst, a, b []byte) {
+	panic(fmt.Sprintf("reduce: a kernel for %v got %d bytes at %p from %d at %p and %d at %p; "+
 		"all three must be of one length, whole elements of %d bytes, and aligned for them",
-		one, len(dst), start(dst), len(a), start(a), len(b), start(b), stride[T]()))
+		t, len(dst), start(dst), len(a), start(a), len(b), start(b), t.Size()))
 }

@@ -57,7 +57,7 @@ func benchmarkFold[T Element](b *testing.B, op Op, n int) {
 	// Not all at the same offset in a page, where loads seem to wait for stores.
 	place := func(i int) []byte { return aligned(n + 4096)[128*i:][:n] }
 	dst, sources := place(0), [][]byte{place(1), place(2), place(3), place(4)}
-	kernel, fold := kernelOf(best, kindOf[T](), op), foldOf[T](best, kindOf[T](), op)
+	kernel, fold := kernelOf(best, kindOf[T](), op), foldOf(best, kindOf[T](), op)
 	b.Run(fmt.Sprintf("%v/fold/%d", op, n), func(b *testing.B) {
 		b.SetBytes(int64(n))
 		b.ReportAllocs()

@@ -66,6 +66,33 @@ func kindOf[T Element]() kind {
 	return k
 }
 
+// kindFor is kindOf for a type that the caller knows to be an Element. It is slower.
+func kindFor(t reflect.Type) kind {
+	for k, of := range types() {
+		if t == of {
+			return kind(k)
+		}
+	}
+	return builtin[t.Kind()]
+}
+
+// types are the types that kinds are named for.
+func types() [numKinds]reflect.Type {
+	return [numKinds]reflect.Type{
+		reflect.TypeFor[int8](), reflect.TypeFor[int16](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
+		reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](),
+		reflect.TypeFor[float32](), reflect.TypeFor[float64](), reflect.TypeFor[Float16](), reflect.TypeFor[BFloat16](),
+		reflect.TypeFor[complex64](), reflect.TypeFor[complex128](),
+		reflect.TypeFor[Loc[int32]](), reflect.TypeFor[Loc[int64]](), reflect.TypeFor[Loc[float32]](), reflect.TypeFor[Loc[float64]](),
+	}
+}
+
+// layout is the size and the alignment of the elements of kind k.
+func (k kind) layout() (size, align uintptr) {
+	t := types()[k]
+	return t.Size(), uintptr(t.Align())
+}
+
 // supports reports whether op is defined for elements of kind k.
 func (k kind) supports(op Op) bool {
 	switch {

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/datatype"
 )
@@ -47,8 +48,8 @@ const (
 // and BFloat16), Sum and Prod for complex numbers, MinLoc and MaxLoc for Loc.
 func Supports[T Element](op Op) bool { return kindOf[T]().supports(op) }
 
-// refusal says why op is not defined for T.
-func refusal[T Element](op Op) string {
+// refusal says why op is not defined for a type of kind k.
+func refusal(k kind, t reflect.Type, op Op) string {
 	if op >= numOps {
 		return fmt.Sprintf("%v is not an operation; use one of Sum to MaxLoc", op)
 	}
@@ -56,12 +57,12 @@ func refusal[T Element](op Op) string {
 	switch {
 	case op >= MinLoc:
 		takes = "MinLoc and MaxLoc take Loc"
-	case kindOf[T]() >= kindLocInt32:
+	case k >= kindLocInt32:
 		takes = "Loc takes MinLoc and MaxLoc"
 	case op >= And:
 		takes = "And, Or and Xor take integers"
 	default:
 		takes = "complex numbers take Sum and Prod"
 	}
-	return fmt.Sprintf("%v is not defined for %T; %s", op, *new(T), takes)
+	return fmt.Sprintf("%v is not defined for %v; %s", op, t, takes)
 }

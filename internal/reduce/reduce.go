@@ -27,7 +27,10 @@
 // operands without knowing what they are; KernelOf chooses it once.
 package reduce
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // Into stores a[i] op b[i] in dst[i] for every i.
 //
@@ -44,7 +47,7 @@ func Into[T Element](op Op, dst, a, b []T) {
 	}
 	k := kindOf[T]()
 	if !k.supports(op) {
-		panic("reduce.Into: " + refusal[T](op))
+		panic("reduce.Into: " + refusal(k, reflect.TypeFor[T](), op))
 	}
 	d, x, y := BytesOf(dst), BytesOf(a), BytesOf(b)
 	if partlyOverlap(d, x) || partlyOverlap(d, y) {

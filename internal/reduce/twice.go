@@ -1,7 +1,7 @@
 package reduce
 
 import (
-	"errors"
+	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
@@ -29,23 +29,27 @@ const twicePiece = 8 << 10
 
 // TwiceOf returns the Twice of op for elements of type T. The error says why there
 // is none.
-func TwiceOf[T Element](op Op) (Twice, error) {
-	k := kindOf[T]()
-	if !k.supports(op) {
-		return nil, errors.New("reduce: " + refusal[T](op))
+func TwiceOf[T Element](op Op) (Twice, error) { return TwiceFor(reflect.TypeFor[T](), op) }
+
+// TwiceFor is TwiceOf for a type that the caller knows to be an Element.
+func TwiceFor(t reflect.Type, op Op) (Twice, error) {
+	k, err := supporting(t, op)
+	if err != nil {
+		return nil, err
 	}
-	return twiceOf[T](best, k, op), nil
+	return twiceOf(best, k, op), nil
 }
 
 // twiceOf returns the Twice of level l.
-func twiceOf[T Element](l simd.Level, k kind, op Op) Twice {
+func twiceOf(l simd.Level, k kind, op Op) Twice {
 	twice := uncheckedTwice(l, k, op)
+	size, align := k.layout()
 	return func(dst, back, a, b []byte) {
-		if !wholeElements[T](dst, a, b) {
-			panicOperands[T](dst, a, b)
+		if !fitting(dst, a, b, size, align) {
+			panicOperands(types()[k], dst, a, b)
 		}
-		if !wholeElements[T](back, a, b) {
-			panicOperands[T](back, a, b)
+		if !fitting(back, a, b, size, align) {
+			panicOperands(types()[k], back, a, b)
 		}
 		twice(dst, back, a, b)
 	}

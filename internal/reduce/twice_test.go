@@ -11,21 +11,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/simd"
 )
 
-// twiceOfKind is twiceOf for a kind: its tests need one type of each size.
-func twiceOfKind(l simd.Level, s subject, op Op) Twice {
-	switch s.size {
-	case 1:
-		return twiceOf[int8](l, s.kind, op)
-	case 2:
-		return twiceOf[int16](l, s.kind, op)
-	case 4:
-		return twiceOf[int32](l, s.kind, op)
-	case 8:
-		return twiceOf[int64](l, s.kind, op)
-	}
-	return twiceOf[complex128](l, s.kind, op)
-}
-
 // TestTwice holds both results to those of a scalar kernel, which others hold to the
 // oracle: at every length up to some rounds of the widest loop and at one of more
 // than a piece, every alignment, and every way in which results may be operands.
@@ -77,7 +62,7 @@ func checkTwice(t *testing.T, r *rand.Rand, s subject, l simd.Level, op Op, n, a
 	kernelOf(simd.Scalar, s.kind, op)(sum, a, b)
 	copy(want[dst][at[dst]:], sum)
 	copy(want[back][at[back]:], sum)
-	twiceOfKind(l, s, op)(part(dst), part(back), a, b)
+	twiceOf(l, s.kind, op)(part(dst), part(back), a, b)
 	for i := range whole {
 		if !bytes.Equal(whole[i], want[i]) {
 			t.Fatalf("%d elements, dst and back as in %+v: vector %d of dst, back, a and b is wrong", n, twiceAliases[alias], i)

@@ -17,15 +17,16 @@ import (
 
 // A Type is a type of elements. It is comparable, and costs nothing to make.
 type Type struct {
-	Type    reflect.Type
-	Size    int     // in bytes
-	kernels kernels // nil if elements are only moved
+	Type       reflect.Type
+	Size       int  // in bytes
+	combinable bool // else elements are only moved
 }
 
 // Combinable returns the type of elements that the operations are defined on.
 func Combinable[T datatype.Element]() Type {
-	typ := reflect.TypeFor[T]()
-	return Type{Type: typ, Size: int(typ.Size()), kernels: kernelsOf[T]{}}
+	typ := Movable[T]()
+	typ.combinable = true
+	return typ
 }
 
 // Movable returns the type of any elements.
@@ -33,6 +34,9 @@ func Movable[T any]() Type {
 	typ := reflect.TypeFor[T]()
 	return Type{Type: typ, Size: int(typ.Size())}
 }
+
+// Count returns how many elements lie in mem.
+func (e Type) Count(mem []byte) int { return len(mem) / max(1, e.Size) }
 
 // Check returns why elements of the type cannot travel, or nil.
 func (e Type) Check() error {
@@ -47,59 +51,46 @@ func (e Type) Check() error {
 
 // Folds returns what op is on the elements, or why it is nothing. An average is folded as a sum.
 func (e Type) Folds(op datatype.Op) (executor.Folds, error) {
-	if e.kernels == nil {
+	if !e.combinable {
 		return executor.Folds{}, fmt.Errorf("%w: no function to combine elements of type %v with", gaspi.ErrOutOfRange, e.Type)
 	}
 	if op == datatype.Average {
 		op = datatype.Sum
 	}
-	f, err := e.kernels.folds(op)
+	f, err := e.folds(op)
 	if err != nil {
 		return executor.Folds{}, fmt.Errorf("%w: %v of elements of type %v: %w", gaspi.ErrOutOfRange, op, e.Type, err)
 	}
 	return f, nil
 }
 
-// kernels makes the kernels of one type of elements.
-type kernels interface {
-	folds(op datatype.Op) (executor.Folds, error)
-	quotient() func(vector []byte, by int)
-}
-
-// kernelsOf is the kernels of T.
-type kernelsOf[T datatype.Element] struct{}
-
-func (kernelsOf[T]) folds(op datatype.Op) (executor.Folds, error) {
-	two, err := reduce.KernelOf[T](op)
+func (e Type) folds(op datatype.Op) (executor.Folds, error) {
+	two, err := reduce.KernelFor(e.Type, op)
 	if err != nil {
 		return executor.Folds{}, err
 	}
-	many, err := reduce.FoldOf[T](op)
+	many, err := reduce.FoldFor(e.Type, op)
 	if err != nil {
 		return executor.Folds{}, err
 	}
-	twice, err := reduce.TwiceOf[T](op)
+	twice, err := reduce.TwiceFor(e.Type, op)
 	return executor.Folds{Two: two, Many: many, Twice: twice}, err
 }
 
 // Quotient returns the function that divides the elements of a vector by a number, nil if they are no
 // floating-point numbers that the operations are defined on.
 func (e Type) Quotient() func(vector []byte, by int) {
-	if e.kernels == nil {
+	if !e.combinable {
 		return nil
 	}
-	return e.kernels.quotient()
-}
-
-func (kernelsOf[T]) quotient() func(vector []byte, by int) {
-	switch any(*new(T)).(type) {
-	case float32:
+	switch e.Coded().Number {
+	case codec.Float32:
 		return divideAll[float32]
-	case float64:
+	case codec.Float64:
 		return divideAll[float64]
-	case datatype.Float16:
+	case codec.Float16:
 		return divideHalves(datatype.ToFloat16)
-	case datatype.BFloat16:
+	case codec.BFloat16:
 		return divideHalves(datatype.ToBFloat16)
 	}
 	return nil
