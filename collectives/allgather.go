@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -25,7 +24,7 @@ func AllGather[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option
 
 // AllGatherTask is AllGather as a task.
 func AllGatherTask[T any](t *Team, dst, src []T, opts ...Option) Task {
-	return allGather(t, dst, src, nil, opts)
+	return allGather(t, element.Movable[T](), reduce.MemoryOf(dst), reduce.MemoryOf(src), nil, opts)
 }
 
 // AllGatherV is AllGather with blocks of different lengths: block i has counts[i]
@@ -37,16 +36,13 @@ func AllGatherV[T any](ctx context.Context, t *Team, dst, src []T, counts []int,
 
 // AllGatherVTask is AllGatherV as a task.
 func AllGatherVTask[T any](t *Team, dst, src []T, counts []int, opts ...Option) Task {
-	return allGather(t, dst, src, blocks(counts), opts)
+	return allGather(t, element.Movable[T](), reduce.MemoryOf(dst), reduce.MemoryOf(src), blocks(counts), opts)
 }
 
-func allGather[T any](t *Team, dst, src []T, counts []int, opts []Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.AllGather, Count: len(src), Counts: counts}},
-		elem: element.Movable[T](), in: memoryOf(src), out: memoryOf(dst),
-	}
-	task.set(opts)
-	task.blockwise(t, "src", len(src), "dst", len(dst))
+func allGather(t *Team, elem element.Type, dst, src []byte, counts []int, opts []Option) Task {
+	block := elem.Count(src)
+	task := newTask(schedule.Call{Op: schedule.AllGather, Count: block, Counts: counts}, elem, operator{}, src, dst, opts)
+	task.blockwise(t, "src", block, "dst", elem.Count(dst))
 	if isInPlace(&task, t, dst, src) {
 		task.call.InPlace, task.in = true, task.out
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -26,13 +25,7 @@ func AllReduce[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...
 
 // AllReduceTask is AllReduce as a task.
 func AllReduceTask[T Element](buf []T, op Op, opts ...Option) Task {
-	mem := reduce.BytesOf(buf)
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true}},
-		elem: element.Combinable[T](), op: op, in: mem, out: mem,
-	}
-	task.set(opts)
-	return task
+	return inPlace(schedule.AllReduce, 0, element.Combinable[T](), operator{op: op}, reduce.BytesOf(buf), opts)
 }
 
 // AllReduceInto is AllReduce from src, which it leaves as it is, into dst. The two
@@ -44,12 +37,12 @@ func AllReduceInto[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 
 // AllReduceIntoTask is AllReduceInto as a task.
 func AllReduceIntoTask[T Element](dst, src []T, op Op, opts ...Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(src)}},
-		elem: element.Combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
-	}
-	task.set(opts)
-	task.lengths("dst", len(dst), len(src))
+	return allReduceInto(element.Combinable[T](), op, reduce.BytesOf(dst), reduce.BytesOf(src), opts)
+}
+
+func allReduceInto(elem element.Type, op Op, dst, src []byte, opts []Option) Task {
+	task := newTask(schedule.Call{Op: schedule.AllReduce, Count: elem.Count(src)}, elem, operator{op: op}, src, dst, opts)
+	task.lengths("dst", elem.Count(dst), elem.Count(src))
 	return task
 }
 
@@ -71,10 +64,7 @@ func AllReduceMany[T Element](ctx context.Context, t *Team, bufs [][]T, op Op, o
 
 // AllReduceManyTask is AllReduceMany as a task.
 func AllReduceManyTask[T Element](bufs [][]T, op Op, opts ...Option) Task {
-	if len(bufs) == 0 {
-		return noVectors(AllReduceTask[T](nil, op))
-	}
-	return withOthers(AllReduceTask(bufs[0], op, opts...), bufs)
+	return allReduceMany(element.Combinable[T](), operator{op: op}, reduce.VectorsOf(bufs), opts)
 }
 
 // AllReduceManyFunc is AllReduceMany with an operation of the program; see AllReduceFunc. If it is
@@ -86,21 +76,20 @@ func AllReduceManyFunc[T any](ctx context.Context, t *Team, bufs [][]T, fn Func[
 
 // AllReduceManyFuncTask is AllReduceManyFunc as a task.
 func AllReduceManyFuncTask[T any](bufs [][]T, fn Func[T], ordered bool, opts ...Option) Task {
-	if len(bufs) == 0 {
-		return noVectors(AllReduceFuncTask(nil, fn, ordered))
+	return allReduceMany(element.Movable[T](), function(fn, ordered), reduce.VectorsOf(bufs), opts)
+}
+
+func allReduceMany(elem element.Type, by operator, bufs reduce.Vectors, opts []Option) Task {
+	return withOthers(inPlace(schedule.AllReduce, 0, elem, by, bufs.First(), opts), bufs)
+}
+
+// withOthers adds all vectors but the first to a task. To have none is an error.
+func withOthers(task Task, all reduce.Vectors) Task {
+	if all.Len() == 0 {
+		task.err = fmt.Errorf("%w: no vectors; want at least one", gaspi.ErrOutOfRange)
+		return task
 	}
-	return withOthers(AllReduceFuncTask(bufs[0], fn, ordered, opts...), bufs)
-}
-
-// noVectors is a task that has no vector, which is an error.
-func noVectors(task Task) Task {
-	task.err = fmt.Errorf("%w: no vectors; want at least one", gaspi.ErrOutOfRange)
-	return task
-}
-
-// withOthers adds all vectors but the first to a task.
-func withOthers[T any](task Task, bufs [][]T) Task {
-	task.add(make([][]byte, 0, len(bufs)-1), reduce.VectorsOf(bufs[1:]))
+	task.add(make([][]byte, 0, all.Len()-1), all.Rest())
 	return task
 }
 
@@ -110,7 +99,7 @@ func (task *Task) add(to [][]byte, others reduce.Vectors) {
 	for i := range others.Len() {
 		mem := others.At(i)
 		if to = append(to, mem); len(mem) != len(task.in) { // or else the name would be made for nothing
-			task.lengths(fmt.Sprintf("vector %d", i+1), len(mem)/task.elem.Size, len(task.in)/task.elem.Size)
+			task.lengths(fmt.Sprintf("vector %d", i+1), task.elem.Count(mem), task.elem.Count(task.in))
 		}
 	}
 	task.extra = to
@@ -126,13 +115,7 @@ func AllReduceFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ord
 
 // AllReduceFuncTask is AllReduceFunc as a task.
 func AllReduceFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
-	mem := reduce.BytesOf(buf)
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.AllReduce, Count: len(buf), InPlace: true}, Ordered: ordered},
-		elem: element.Movable[T](), user: element.KernelOf(fn), in: mem, out: mem,
-	}
-	task.set(opts)
-	return task
+	return inPlace(schedule.AllReduce, 0, element.Movable[T](), function(fn, ordered), reduce.BytesOf(buf), opts)
 }
 
 // PlanAllReduce is NewPlan of an AllReduce.

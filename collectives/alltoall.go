@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/nap"
@@ -18,7 +17,7 @@ import (
 // has no pointers.
 func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option) error {
 	in, out := reduce.BytesOf(src), reduce.BytesOf(dst)
-	g := glanceOf(schedule.AllToAll, same(dst, src), 0, 0, reduce.TypeWord[T]())
+	g := glanceOf(schedule.AllToAll, same(out, in), 0, 0, reduce.TypeWord[T]())
 	if p, err := t.again(ctx, g, opts, in, out); p != nil || err != nil {
 		return err
 	}
@@ -28,13 +27,15 @@ func AllToAll[T any](ctx context.Context, t *Team, dst, src []T, opts ...Option)
 
 // AllToAllTask is AllToAll as a task.
 func AllToAllTask[T any](t *Team, dst, src []T, opts ...Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.AllToAll, Count: len(src) / t.Size(), InPlace: len(src) > 0 && same(dst, src)}},
-		elem: element.Movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
-	}
-	task.set(opts)
-	task.lengths("src", len(src), task.call.Count*t.Size())
-	task.lengths("dst", len(dst), len(src))
+	return allToAll(t, element.Movable[T](), reduce.BytesOf(dst), reduce.BytesOf(src), opts)
+}
+
+func allToAll(t *Team, elem element.Type, dst, src []byte, opts []Option) Task {
+	block := elem.Count(src) / t.Size()
+	call := schedule.Call{Op: schedule.AllToAll, Count: block, InPlace: len(src) > 0 && same(dst, src)}
+	task := newTask(call, elem, operator{}, src, dst, opts)
+	task.lengths("src", elem.Count(src), block*t.Size())
+	task.lengths("dst", elem.Count(dst), elem.Count(src))
 	return task
 }
 
@@ -43,50 +44,44 @@ func AllToAllTask[T any](t *Team, dst, src []T, opts ...Option) Task {
 // behind the other. It first tells all members the lengths, by an AllGather. When ctx
 // ends in any part of it, the same call made again, with the same lengths, goes on.
 func AllToAllV[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) error {
-	task := allToAllV(t, dst, receives, src, sends, opts)
+	task := allToAllV(t, element.Movable[T](), reduce.MemoryOf(dst), receives, reduce.MemoryOf(src), sends, opts)
+	return task.tellAnd(ctx, t, sends, receives, (*Team).call)
+}
+
+// AllToAllVTask is AllToAllV as a task. It is collective and blocks until the
+// lengths are known. When ctx ends first, the same call made again goes on.
+func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) (Task, error) {
+	task := allToAllV(t, element.Movable[T](), reduce.MemoryOf(dst), receives, reduce.MemoryOf(src), sends, opts)
+	err := task.tellAnd(ctx, t, sends, receives, func(*Team, context.Context, *Task) error { return nil })
+	return task, err
+}
+
+// allToAllV is the task as far as one member alone knows it.
+func allToAllV(t *Team, elem element.Type, dst []byte, receives []int, src []byte, sends []int, opts []Option) Task {
+	task := newTask(schedule.Call{Op: schedule.AllToAll, Counts: []int{}, InPlace: same(dst, src)}, elem, operator{}, src, dst, opts)
+	task.lengths("sends", len(sends), t.Size())
+	task.lengths("receives", len(receives), t.Size())
+	if task.err == nil {
+		task.lengths("src", elem.Count(src), sum(sends))
+		task.lengths("dst", elem.Count(dst), sum(receives))
+	}
+	return task
+}
+
+// tellAnd tells all members the lengths, and then has the team do something.
+func (task *Task) tellAnd(ctx context.Context, t *Team, sends, receives []int, next func(*Team, context.Context, *Task) error) error {
 	if !t.engine.Enter() {
 		return refused(task.String())
 	}
 	defer t.engine.Leave()
 	x, err := task.tellCounts(ctx, t, sends, receives)
 	if err == nil {
-		err = t.call(ctx, &task)
+		err = next(t, ctx, task)
 	}
 	if nap.Ended(err) {
 		t.early.lengths = x
 	}
 	return err
-}
-
-// AllToAllVTask is AllToAllV as a task. It is collective and blocks until the
-// lengths are known. When ctx ends first, the same call made again goes on.
-func AllToAllVTask[T any](ctx context.Context, t *Team, dst []T, receives []int, src []T, sends []int, opts ...Option) (Task, error) {
-	task := allToAllV(t, dst, receives, src, sends, opts)
-	if !t.engine.Enter() {
-		return task, refused(task.String())
-	}
-	defer t.engine.Leave()
-	x, err := task.tellCounts(ctx, t, sends, receives)
-	if nap.Ended(err) {
-		t.early.lengths = x
-	}
-	return task, err
-}
-
-// allToAllV is the task as far as one member alone knows it.
-func allToAllV[T any](t *Team, dst []T, receives []int, src []T, sends []int, opts []Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.AllToAll, Counts: []int{}, InPlace: same(dst, src)}},
-		elem: element.Movable[T](), in: memoryOf(src), out: memoryOf(dst),
-	}
-	task.set(opts)
-	task.lengths("sends", len(sends), t.Size())
-	task.lengths("receives", len(receives), t.Size())
-	if task.err == nil {
-		task.lengths("src", len(src), sum(sends))
-		task.lengths("dst", len(dst), sum(receives))
-	}
-	return task
 }
 
 // Statements of a member about its buffers, beside their lengths: only members that have

@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -25,11 +24,5 @@ func Broadcast[T any](ctx context.Context, t *Team, root int, buf []T, opts ...O
 
 // BroadcastTask is Broadcast as a task.
 func BroadcastTask[T any](root int, buf []T, opts ...Option) Task {
-	mem := reduce.BytesOf(buf)
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.Broadcast, Count: len(buf), Root: root, InPlace: true}},
-		elem: element.Movable[T](), in: mem, out: mem,
-	}
-	task.set(opts)
-	return task
+	return inPlace(schedule.Broadcast, root, element.Movable[T](), operator{}, reduce.BytesOf(buf), opts)
 }

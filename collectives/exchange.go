@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -22,12 +21,12 @@ func Exchange[T any](ctx context.Context, t *Team, dst, src []T, rounds int, opt
 
 // ExchangeTask is Exchange as a task.
 func ExchangeTask[T any](dst, src []T, rounds int, opts ...Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.Exchange, Count: len(src), Rounds: rounds}},
-		elem: element.Movable[T](), in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
-	}
-	task.set(opts)
-	task.lengths("dst", len(dst), len(src))
+	return exchange(element.Movable[T](), reduce.BytesOf(dst), reduce.BytesOf(src), rounds, opts)
+}
+
+func exchange(elem element.Type, dst, src []byte, rounds int, opts []Option) Task {
+	task := newTask(schedule.Call{Op: schedule.Exchange, Count: elem.Count(src), Rounds: rounds}, elem, operator{}, src, dst, opts)
+	task.lengths("dst", elem.Count(dst), elem.Count(src))
 	if task.err == nil && len(src) > 0 && same(dst, src) {
 		task.err = fmt.Errorf("%w: dst is src, but an exchange is not done in place", gaspi.ErrNotSupported)
 	}

@@ -3,8 +3,8 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -18,7 +18,7 @@ func Gather[T any](ctx context.Context, t *Team, root int, dst, src []T, opts ..
 
 // GatherTask is Gather as a task.
 func GatherTask[T any](t *Team, root int, dst, src []T, opts ...Option) Task {
-	return gather(t, root, dst, src, nil, opts)
+	return gather(t, root, element.Movable[T](), reduce.MemoryOf(dst), reduce.MemoryOf(src), nil, opts)
 }
 
 // GatherV is Gather with blocks of different lengths: block i has counts[i]
@@ -30,19 +30,15 @@ func GatherV[T any](ctx context.Context, t *Team, root int, dst, src []T, counts
 
 // GatherVTask is GatherV as a task.
 func GatherVTask[T any](t *Team, root int, dst, src []T, counts []int, opts ...Option) Task {
-	return gather(t, root, dst, src, blocks(counts), opts)
+	return gather(t, root, element.Movable[T](), reduce.MemoryOf(dst), reduce.MemoryOf(src), blocks(counts), opts)
 }
 
-func gather[T any](t *Team, root int, dst, src []T, counts []int, opts []Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.Gather, Root: root, Count: len(src), Counts: counts}},
-		elem: element.Movable[T](), in: memoryOf(src), out: memoryOf(dst),
-	}
-	task.set(opts)
-	long := len(dst)
+func gather(t *Team, root int, elem element.Type, dst, src []byte, counts []int, opts []Option) Task {
+	block, long := elem.Count(src), elem.Count(dst)
+	task := newTask(schedule.Call{Op: schedule.Gather, Root: root, Count: block, Counts: counts}, elem, operator{}, src, dst, opts)
 	if t.me != root && long == 0 {
 		long = task.total(t)
 	}
-	task.blockwise(t, "src", len(src), "dst", long)
+	task.blockwise(t, "src", block, "dst", long)
 	return task
 }

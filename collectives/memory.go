@@ -259,11 +259,18 @@ func (t *Team) hold(ctx context.Context, h holding, wrong error) error {
 // least 1. Release gives it back. When ctx ends first, the same call made again goes on,
 // and others are refused until then.
 func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
+	mem, err := t.alloc(ctx, element.Movable[T](), n)
+	if err != nil {
+		return nil, err
+	}
+	return reduce.Of[T](mem), nil
+}
+
+func (t *Team) alloc(ctx context.Context, elem element.Type, n int) ([]byte, error) {
 	if !t.engine.Enter() {
 		return nil, refused("alloc")
 	}
 	defer t.engine.Leave()
-	elem := element.Movable[T]()
 	h := holding{call: meeting.Alloc, size: uint64(max(n, 0)) * uint64(elem.Size)}
 	if err := t.hold(ctx, h, allocatable(elem, n)); err != nil {
 		return nil, teamError("alloc", t.lost(err))
@@ -277,7 +284,7 @@ func Alloc[T any](ctx context.Context, t *Team, n int) ([]T, error) {
 	}
 	t.heap.Add(seg, true)
 	t.resetting.segments.kept = true
-	return reduce.Of[T](seg.Bytes()), nil
+	return seg.Bytes(), nil
 }
 
 // allocatable returns why n elements of a type cannot be allocated, or nil.
@@ -308,11 +315,15 @@ func (t *Team) Use(seg *gaspi.Segment) error {
 // goes on. Plans bound to it must not be used any
 // more, nor may buf.
 func Release[T any](ctx context.Context, t *Team, buf []T) error {
+	return t.release(ctx, reduce.BytesOf(buf))
+}
+
+func (t *Team) release(ctx context.Context, mem []byte) error {
 	if !t.engine.Enter() {
 		return refused("release")
 	}
 	defer t.engine.Leave()
-	at := t.heap.Locate(reduce.BytesOf(buf))
+	at := t.heap.Locate(mem)
 	if !t.heap.Owns(at) {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}

@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -25,13 +24,7 @@ func Reduce[T Element](ctx context.Context, t *Team, root int, buf []T, op Op, o
 
 // ReduceTask is Reduce as a task.
 func ReduceTask[T Element](root int, buf []T, op Op, opts ...Option) Task {
-	mem := reduce.BytesOf(buf)
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true}},
-		elem: element.Combinable[T](), op: op, in: mem, out: mem,
-	}
-	task.set(opts)
-	return task
+	return inPlace(schedule.Reduce, root, element.Combinable[T](), operator{op: op}, reduce.BytesOf(buf), opts)
 }
 
 // ReduceInto is Reduce from src into dst of member root; dst of others is not used,
@@ -46,12 +39,8 @@ func ReduceInto[T Element](ctx context.Context, t *Team, root int, dst, src []T,
 
 // ReduceIntoTask is ReduceInto as a task.
 func ReduceIntoTask[T Element](root int, dst, src []T, op Op, opts ...Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(src), Root: root}},
-		elem: element.Combinable[T](), op: op, in: reduce.BytesOf(src), out: reduce.BytesOf(dst),
-	}
-	task.set(opts)
-	return task
+	call := schedule.Call{Op: schedule.Reduce, Count: len(src), Root: root}
+	return newTask(call, element.Combinable[T](), operator{op: op}, reduce.BytesOf(src), reduce.BytesOf(dst), opts)
 }
 
 // ReduceFunc is Reduce with an operation of the program; see AllReduceFunc.
@@ -62,11 +51,5 @@ func ReduceFunc[T any](ctx context.Context, t *Team, root int, buf []T, fn Func[
 
 // ReduceFuncTask is ReduceFunc as a task.
 func ReduceFuncTask[T any](root int, buf []T, fn Func[T], ordered bool, opts ...Option) Task {
-	mem := reduce.BytesOf(buf)
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.Reduce, Count: len(buf), Root: root, InPlace: true}, Ordered: ordered},
-		elem: element.Movable[T](), user: element.KernelOf(fn), in: mem, out: mem,
-	}
-	task.set(opts)
-	return task
+	return inPlace(schedule.Reduce, root, element.Movable[T](), function(fn, ordered), reduce.BytesOf(buf), opts)
 }

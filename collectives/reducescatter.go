@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -26,7 +25,7 @@ func ReduceScatter[T Element](ctx context.Context, t *Team, dst, src []T, op Op,
 
 // ReduceScatterTask is ReduceScatter as a task.
 func ReduceScatterTask[T Element](t *Team, dst, src []T, op Op, opts ...Option) Task {
-	return reduceScatter(t, dst, src, nil, element.Combinable[T](), op, opts)
+	return reduceScatter(t, element.Combinable[T](), operator{op: op}, reduce.MemoryOf(dst), reduce.MemoryOf(src), nil, opts)
 }
 
 // ReduceScatterV is ReduceScatter with blocks of different lengths: block i has
@@ -38,7 +37,7 @@ func ReduceScatterV[T Element](ctx context.Context, t *Team, dst, src []T, count
 
 // ReduceScatterVTask is ReduceScatterV as a task.
 func ReduceScatterVTask[T Element](t *Team, dst, src []T, counts []int, op Op, opts ...Option) Task {
-	return reduceScatter(t, dst, src, blocks(counts), element.Combinable[T](), op, opts)
+	return reduceScatter(t, element.Combinable[T](), operator{op: op}, reduce.MemoryOf(dst), reduce.MemoryOf(src), blocks(counts), opts)
 }
 
 // ReduceScatterFunc is ReduceScatter with an operation of the program; see
@@ -50,9 +49,7 @@ func ReduceScatterFunc[T any](ctx context.Context, t *Team, dst, src []T, fn Fun
 
 // ReduceScatterFuncTask is ReduceScatterFunc as a task.
 func ReduceScatterFuncTask[T any](t *Team, dst, src []T, fn Func[T], ordered bool, opts ...Option) Task {
-	task := reduceScatter(t, dst, src, nil, element.Movable[T](), 0, opts)
-	task.user, task.call.Ordered = element.KernelOf(fn), ordered
-	return task
+	return reduceScatter(t, element.Movable[T](), function(fn, ordered), reduce.MemoryOf(dst), reduce.MemoryOf(src), nil, opts)
 }
 
 // ReduceScatterMany is ReduceScatter of several vectors of each member, as many on all members and all
@@ -74,7 +71,7 @@ func ReduceScatterMany[T Element](ctx context.Context, t *Team, dst []T, srcs []
 
 // ReduceScatterManyTask is ReduceScatterMany as a task.
 func ReduceScatterManyTask[T Element](t *Team, dst []T, srcs [][]T, op Op, opts ...Option) Task {
-	return reduceScatterMany(srcs, func(src []T) Task { return ReduceScatterTask(t, dst, src, op, opts...) })
+	return reduceScatterMany(t, element.Combinable[T](), operator{op: op}, reduce.MemoryOf(dst), reduce.VectorsOf(srcs), nil, opts)
 }
 
 // ReduceScatterManyV is ReduceScatterMany with blocks of different lengths; see ReduceScatterV.
@@ -87,7 +84,7 @@ func ReduceScatterManyV[T Element](
 
 // ReduceScatterManyVTask is ReduceScatterManyV as a task.
 func ReduceScatterManyVTask[T Element](t *Team, dst []T, srcs [][]T, counts []int, op Op, opts ...Option) Task {
-	return reduceScatterMany(srcs, func(src []T) Task { return ReduceScatterVTask(t, dst, src, counts, op, opts...) })
+	return reduceScatterMany(t, element.Combinable[T](), operator{op: op}, reduce.MemoryOf(dst), reduce.VectorsOf(srcs), blocks(counts), opts)
 }
 
 // ReduceScatterManyFunc is ReduceScatterMany with an operation of the program; see AllReduceManyFunc.
@@ -100,24 +97,18 @@ func ReduceScatterManyFunc[T any](
 
 // ReduceScatterManyFuncTask is ReduceScatterManyFunc as a task.
 func ReduceScatterManyFuncTask[T any](t *Team, dst []T, srcs [][]T, fn Func[T], ordered bool, opts ...Option) Task {
-	return reduceScatterMany(srcs, func(src []T) Task { return ReduceScatterFuncTask(t, dst, src, fn, ordered, opts...) })
+	return reduceScatterMany(t, element.Movable[T](), function(fn, ordered), reduce.MemoryOf(dst), reduce.VectorsOf(srcs), nil, opts)
 }
 
-// reduceScatterMany is a task on several vectors, of which one makes that on the first.
-func reduceScatterMany[T any](srcs [][]T, one func(src []T) Task) Task {
-	if len(srcs) == 0 {
-		return noVectors(one(nil))
-	}
-	return withOthers(one(srcs[0]), srcs)
+// reduceScatterMany is a task on several vectors.
+func reduceScatterMany(t *Team, elem element.Type, by operator, dst []byte, srcs reduce.Vectors, counts []int, opts []Option) Task {
+	return withOthers(reduceScatter(t, elem, by, dst, srcs.First(), counts, opts), srcs)
 }
 
-func reduceScatter[T any](t *Team, dst, src []T, counts []int, elem element.Type, op Op, opts []Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.ReduceScatter, Count: len(dst), Counts: counts}},
-		elem: elem, op: op, in: memoryOf(src), out: memoryOf(dst),
-	}
-	task.set(opts)
-	task.blockwise(t, "dst", len(dst), "src", len(src))
+func reduceScatter(t *Team, elem element.Type, by operator, dst, src []byte, counts []int, opts []Option) Task {
+	block := elem.Count(dst)
+	task := newTask(schedule.Call{Op: schedule.ReduceScatter, Count: block, Counts: counts}, elem, by, src, dst, opts)
+	task.blockwise(t, "dst", block, "src", elem.Count(src))
 	if isInPlace(&task, t, src, dst) {
 		task.call.InPlace, task.out = true, task.in
 	}

@@ -3,7 +3,6 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
@@ -18,7 +17,7 @@ func Scan[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Optio
 
 // ScanTask is Scan as a task.
 func ScanTask[T Element](buf []T, op Op, opts ...Option) Task {
-	return scan(schedule.Scan, buf, element.Combinable[T](), op, opts)
+	return inPlace(schedule.Scan, 0, element.Combinable[T](), operator{op: op}, reduce.BytesOf(buf), opts)
 }
 
 // ExScan stores in buf of member i the combination of the vectors buf of members 0
@@ -30,7 +29,7 @@ func ExScan[T Element](ctx context.Context, t *Team, buf []T, op Op, opts ...Opt
 
 // ExScanTask is ExScan as a task.
 func ExScanTask[T Element](buf []T, op Op, opts ...Option) Task {
-	return scan(schedule.ExScan, buf, element.Combinable[T](), op, opts)
+	return inPlace(schedule.ExScan, 0, element.Combinable[T](), operator{op: op}, reduce.BytesOf(buf), opts)
 }
 
 // ScanFunc is Scan with an operation of the program; see AllReduceFunc.
@@ -41,9 +40,7 @@ func ScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordered 
 
 // ScanFuncTask is ScanFunc as a task.
 func ScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
-	task := scan(schedule.Scan, buf, element.Movable[T](), 0, opts)
-	task.user, task.call.Ordered = element.KernelOf(fn), ordered
-	return task
+	return inPlace(schedule.Scan, 0, element.Movable[T](), function(fn, ordered), reduce.BytesOf(buf), opts)
 }
 
 // ExScanFunc is ExScan with an operation of the program; see AllReduceFunc.
@@ -54,17 +51,5 @@ func ExScanFunc[T any](ctx context.Context, t *Team, buf []T, fn Func[T], ordere
 
 // ExScanFuncTask is ExScanFunc as a task.
 func ExScanFuncTask[T any](buf []T, fn Func[T], ordered bool, opts ...Option) Task {
-	task := scan(schedule.ExScan, buf, element.Movable[T](), 0, opts)
-	task.user, task.call.Ordered = element.KernelOf(fn), ordered
-	return task
-}
-
-func scan[T any](what schedule.Operation, buf []T, elem element.Type, op Op, opts []Option) Task {
-	mem := reduce.BytesOf(buf)
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: what, Count: len(buf), InPlace: true}},
-		elem: elem, op: op, in: mem, out: mem,
-	}
-	task.set(opts)
-	return task
+	return inPlace(schedule.ExScan, 0, element.Movable[T](), function(fn, ordered), reduce.BytesOf(buf), opts)
 }

@@ -3,8 +3,8 @@ package collectives
 import (
 	"context"
 
-	"github.com/gaspi-go/gaspi-go/collectives/internal/choice"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
+	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
@@ -18,7 +18,7 @@ func Scatter[T any](ctx context.Context, t *Team, root int, dst, src []T, opts .
 
 // ScatterTask is Scatter as a task.
 func ScatterTask[T any](t *Team, root int, dst, src []T, opts ...Option) Task {
-	return scatter(t, root, dst, src, nil, opts)
+	return scatter(t, root, element.Movable[T](), reduce.MemoryOf(dst), reduce.MemoryOf(src), nil, opts)
 }
 
 // ScatterV is Scatter with blocks of different lengths: block i has counts[i]
@@ -30,19 +30,15 @@ func ScatterV[T any](ctx context.Context, t *Team, root int, dst, src []T, count
 
 // ScatterVTask is ScatterV as a task.
 func ScatterVTask[T any](t *Team, root int, dst, src []T, counts []int, opts ...Option) Task {
-	return scatter(t, root, dst, src, blocks(counts), opts)
+	return scatter(t, root, element.Movable[T](), reduce.MemoryOf(dst), reduce.MemoryOf(src), blocks(counts), opts)
 }
 
-func scatter[T any](t *Team, root int, dst, src []T, counts []int, opts []Option) Task {
-	task := Task{
-		call: choice.Signature{Call: schedule.Call{Op: schedule.Scatter, Root: root, Count: len(dst), Counts: counts}},
-		elem: element.Movable[T](), in: memoryOf(src), out: memoryOf(dst),
-	}
-	task.set(opts)
-	long := len(src)
+func scatter(t *Team, root int, elem element.Type, dst, src []byte, counts []int, opts []Option) Task {
+	block, long := elem.Count(dst), elem.Count(src)
+	task := newTask(schedule.Call{Op: schedule.Scatter, Root: root, Count: block, Counts: counts}, elem, operator{}, src, dst, opts)
 	if t.me != root && long == 0 {
 		long = task.total(t)
 	}
-	task.blockwise(t, "dst", len(dst), "src", long)
+	task.blockwise(t, "dst", block, "src", long)
 	return task
 }

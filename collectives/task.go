@@ -225,7 +225,10 @@ func (task *Task) room(t *Team) error {
 	return nil
 }
 
-// blocks is the block sizes that a caller passed: a copy, and never nil.
+// blocks is the block sizes that a caller passed: a copy, and never nil. Its callers are compiled for
+// each type of elements.
+//
+//go:noinline
 func blocks(counts []int) []int { return append([]int{}, counts...) }
 
 // blockwise checks the lengths of the buffers of an operation on blocks: one is
@@ -255,16 +258,41 @@ func (task *Task) total(t *Team) int {
 	return sum(task.call.Counts)
 }
 
+// An operator combines elements: an operation of the package, or a function of the program. Operations
+// that combine nothing have the zero operator.
+type operator struct {
+	op      Op
+	user    reduce.Kernel
+	ordered bool
+}
+
+// function is the operator of a function of the program.
+func function[T any](fn Func[T], ordered bool) operator {
+	return operator{user: element.KernelOf(fn), ordered: ordered}
+}
+
+// newTask is a task with its options set.
+func newTask(call schedule.Call, elem element.Type, by operator, in, out []byte, opts []Option) Task {
+	task := Task{call: choice.Signature{Call: call, Ordered: by.ordered}, elem: elem, op: by.op, user: by.user, in: in, out: out}
+	task.set(opts)
+	return task
+}
+
+// inPlace is a task on a vector that is input and result.
+func inPlace(op schedule.Operation, root int, elem element.Type, by operator, mem []byte, opts []Option) Task {
+	return newTask(schedule.Call{Op: op, Count: elem.Count(mem), Root: root, InPlace: true}, elem, by, mem, mem, opts)
+}
+
 // isInPlace reports whether a member's block is the part of the longer vector that the
 // operation takes it for. Of an empty block nobody can say: one behind the vector and an
 // empty part at its end are the same slice. So where some block is empty, none is in
 // place, and what is done is right for both.
-func isInPlace[T any](task *Task, t *Team, long, block []T) bool {
+func isInPlace(task *Task, t *Team, long, block []byte) bool {
 	if task.err != nil || task.call.Counts == nil && len(block) == 0 || task.call.SomeBlockEmpty() {
 		return false
 	}
-	off, n := task.call.Block(t.me)
-	return same(block, long[off:off+n])
+	off, _ := task.call.Block(t.me)
+	return reduce.SameStart(block, long[off*task.elem.Size:])
 }
 
 // within returns the longer vector and true if a block is this member's of it, where blocks are of one length; else the
@@ -278,17 +306,7 @@ func within(long, block []byte, t *Team) ([]byte, bool) {
 
 // same reports whether two slices are the same memory. Of empty ones it says
 // whether they are the same part of a slice.
-func same[T any](x, y []T) bool {
-	return len(x) == len(y) && x != nil && reduce.SameStart(reduce.BytesOf(x), reduce.BytesOf(y))
-}
-
-// memoryOf is the bytes of a block, which say where it lies even if it is empty.
-func memoryOf[T any](xs []T) []byte {
-	if len(xs) == 0 && cap(xs) > 0 {
-		return reduce.BytesOf(xs[:1])[:0]
-	}
-	return reduce.BytesOf(xs)
-}
+func same(x, y []byte) bool { return len(x) == len(y) && x != nil && reduce.SameStart(x, y) }
 
 // lengths notes that a buffer has another length than it must have.
 func (task *Task) lengths(what string, got, want int) {
