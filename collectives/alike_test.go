@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
+	"github.com/gaspi-go/gaspi-go/collectives/internal/oracle"
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/internal/ranktest"
-	"github.com/gaspi-go/gaspi-go/internal/reduce"
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/algorithms"
 )
@@ -128,149 +128,80 @@ func (v *view) draw(r *rand.Rand) {
 }
 
 // room is memory for a member's buffers. Plain ones lie wherever it likes.
-type room[T any] struct {
-	plain, heap []T
+type room struct {
+	plain, heap []byte
 	own         *rand.Rand
 	next        int
 }
 
-// take is a buffer of n elements: in the heap at the same place on all members, which
+// take is a buffer of n elements of some bytes: in the heap at the same place on all members, which
 // have up to longest.
-func (m *room[T]) take(n, longest int, allocated bool) []T {
-	at := m.next
+func (m *room) take(n, longest, size int, allocated bool) []byte {
+	at, all := m.next, m.heap
 	m.next += longest + 1000
 	if !allocated {
-		at += m.own.IntN(1000)
-		return m.plain[at : at+n]
+		at, all = at+m.own.IntN(1000), m.plain
 	}
-	return m.heap[at : at+n]
+	return all[at*size : (at+n)*size]
 }
 
 // optional is a buffer as a member passes it that may leave it out.
-func (m *room[T]) optional(buf []T, needed bool) []T {
+func (m *room) optional(buf []byte, needed bool) []byte {
 	if !needed && m.own.IntN(2) == 0 {
 		return nil
 	}
 	return buf
 }
 
-// task is a member's part in a call.
-func task[T collectives.Element](ctx context.Context, t *collectives.Team, v *view, m *room[T]) (collectives.Task, error) {
-	me, size, n := t.Rank(), t.Size(), v.count
-	m.next = 0
-	lengths := v.lengths
-	if lengths == nil && v.op.Blockwise() {
-		lengths = slices.Repeat([]int{n}, size)
+// operands are a member's part in a call of elements of some bytes.
+func (m *room) operands(t *collectives.Team, v *view, size int) *operands {
+	me, members, lengths := t.Rank(), t.Size(), v.lengths
+	o := &operands{team: t, op: v.op, root: v.root, rounds: 3, inPlace: placed(v.op, v.inPlace), counts: v.lengths, opts: v.opts}
+	for i := range members {
+		send, receive := v.count, v.count
+		if v.op == schedule.AllToAll && lengths != nil {
+			send, receive = lengths[me*members+i], lengths[i*members+me]
+		}
+		o.sends, o.receives = append(o.sends, send), append(o.receives, receive)
+	}
+	if v.op.Blockwise() && len(lengths) != members {
+		lengths = slices.Repeat([]int{v.count}, members)
 	}
 	off, own, total := 0, 0, sumOf(lengths)
-	if v.op.Blockwise() && len(lengths) == size {
+	if v.op.Blockwise() {
 		off, own = sumOf(lengths[:me]), lengths[me]
 	}
-	longest := max(n, total)
-	heap, other := v.memory != plain, v.memory == allocated
-	take := func(n int) []T { return m.take(n, longest, heap) }
-	aside := func(n int) []T { return m.take(n, longest, other) }
+	longest := max(v.count, total, sumOf(v.lengths))
+	in, out := o.lengths(v.count, own, total)
+	m.next = 0
+	take := func(n int) []byte { return m.take(n, longest, size, v.memory != plain) }
+	aside := func(n int) []byte { return m.take(n, longest, size, v.memory == allocated) }
+	part := func(long []byte) []byte { return long[off*size : (off+own)*size] }
+	switch {
+	case o.inPlace && o.op == schedule.ReduceScatter:
+		o.src = take(in)
+		o.dst = part(o.src)
+	case o.inPlace:
+		o.dst = take(out)
+		if o.src = o.dst; o.op == schedule.AllGather {
+			o.src = part(o.dst)
+		}
+	case o.op == schedule.Scatter, o.op == schedule.ReduceScatter:
+		o.src, o.dst = take(in), aside(out)
+	default:
+		o.dst, o.src = take(out), aside(in)
+	}
+	for range v.vectors - 1 {
+		o.more = append(o.more, aside(max(in, out)))
+	}
 	root := me == v.root || v.memory == allocated
-	switch v.op {
-	case schedule.AllReduce:
-		if v.vectors > 1 {
-			return collectives.AllReduceManyTask([][]T{take(n), aside(n)}, collectives.Sum, v.opts...), nil
-		} else if v.inPlace {
-			return collectives.AllReduceTask(take(n), collectives.Sum, v.opts...), nil
-		}
-		return collectives.AllReduceIntoTask(take(n), aside(n), collectives.Sum, v.opts...), nil
-	case schedule.Reduce:
-		if v.inPlace {
-			return collectives.ReduceTask(v.root, take(n), collectives.Sum, v.opts...), nil
-		}
-		return collectives.ReduceIntoTask(v.root, m.optional(take(n), root), aside(n), collectives.Sum, v.opts...), nil
-	case schedule.Broadcast:
-		return collectives.BroadcastTask(v.root, take(n), v.opts...), nil
-	case schedule.Scan:
-		return collectives.ScanTask(take(n), collectives.Sum, v.opts...), nil
-	case schedule.ExScan:
-		return collectives.ExScanTask(take(n), collectives.Sum, v.opts...), nil
-	case schedule.Exchange:
-		return collectives.ExchangeTask(take(n), m.take(n, longest, false), 3, v.opts...), nil
-	case schedule.Barrier:
-		return collectives.BarrierTask(v.opts...), nil
-	case schedule.ReduceScatter:
-		src := take(total)
-		dst := src[off : off+own]
-		if !v.inPlace {
-			dst = aside(own)
-		}
-		switch {
-		case v.vectors > 1 && v.lengths == nil:
-			return collectives.ReduceScatterManyTask(t, dst, [][]T{src, aside(total)}, collectives.Sum, v.opts...), nil
-		case v.vectors > 1:
-			return collectives.ReduceScatterManyVTask(t, dst, [][]T{src, aside(total)}, lengths, collectives.Sum, v.opts...), nil
-		case v.lengths == nil:
-			return collectives.ReduceScatterTask(t, dst, src, collectives.Sum, v.opts...), nil
-		}
-		return collectives.ReduceScatterVTask(t, dst, src, lengths, collectives.Sum, v.opts...), nil
+	switch {
+	case o.op == schedule.Scatter:
+		o.src = m.optional(o.src, root)
+	case o.op == schedule.Gather, o.op == schedule.Reduce && !o.inPlace:
+		o.dst = m.optional(o.dst, root)
 	}
-	return move(ctx, t, v, m, lengths)
-}
-
-// move is task of an operation that only moves blocks.
-func move[T collectives.Element](ctx context.Context, t *collectives.Team, v *view, m *room[T], lengths []int) (collectives.Task, error) {
-	me, total := t.Rank(), sumOf(lengths)
-	root := me == v.root || v.memory == allocated
-	if v.op == schedule.AllToAll {
-		return swap(ctx, t, v, m)
-	}
-	take := func(n int) []T { return m.take(n, total, v.memory != plain) }
-	aside := func(n int) []T { return m.take(n, total, v.memory == allocated) }
-	off, own := sumOf(lengths[:me]), lengths[me]
-	switch v.op {
-	case schedule.AllGather:
-		dst := take(total)
-		src := dst[off : off+own]
-		if !v.inPlace {
-			src = aside(own)
-		}
-		if v.lengths == nil {
-			return collectives.AllGatherTask(t, dst, src, v.opts...), nil
-		}
-		return collectives.AllGatherVTask(t, dst, src, lengths, v.opts...), nil
-	case schedule.Gather:
-		dst := m.optional(take(total), root)
-		if v.lengths == nil {
-			return collectives.GatherTask(t, v.root, dst, aside(own), v.opts...), nil
-		}
-		return collectives.GatherVTask(t, v.root, dst, aside(own), lengths, v.opts...), nil
-	}
-	src := m.optional(take(total), root)
-	if v.lengths == nil {
-		return collectives.ScatterTask(t, v.root, aside(own), src, v.opts...), nil
-	}
-	return collectives.ScatterVTask(t, v.root, aside(own), src, lengths, v.opts...), nil
-}
-
-// swap is task of an AllToAll. Of blocks of different lengths it tells the others.
-func swap[T collectives.Element](ctx context.Context, t *collectives.Team, v *view, m *room[T]) (collectives.Task, error) {
-	me, size := t.Rank(), t.Size()
-	longest := size * v.count
-	sends, receives := make([]int, size), make([]int, size)
-	for i := range size {
-		sends[i], receives[i] = v.count, v.count
-		if v.lengths != nil {
-			sends[i], receives[i] = v.lengths[me*size+i], v.lengths[i*size+me]
-		}
-	}
-	if v.lengths != nil {
-		longest = sumOf(v.lengths)
-	}
-	src := m.take(sumOf(sends), longest, v.memory != plain)
-	dst := src
-	if !v.inPlace {
-		dst = m.take(sumOf(receives), longest, v.memory == allocated)
-	}
-	if v.lengths == nil {
-		return collectives.AllToAllTask(t, dst, src, v.opts...), nil
-	}
-	return collectives.AllToAllVTask(ctx, t, dst, receives, src, sends, v.opts...)
+	return o
 }
 
 // TestMembersPlanAlike draws calls of every operation, each member having its own part:
@@ -329,16 +260,12 @@ func (o *outlines) make(ctx context.Context, p *gaspi.Proc, seed uint64) error {
 	}
 	r := rand.New(rand.NewPCG(seed, uint64(team.Size())))
 	own := rand.New(rand.NewPCG(seed, 1000+uint64(p.Rank())))
+	all := []bothKinds{bothOf[int8](), bothOf[float64](), bothOf[complex128]()}
 	for i := range o.all {
-		var v *view
-		switch r.IntN(3) {
-		case 0:
-			v, o.all[i][team.Rank()], err = outline(ctx, team, r, own, reduce.Of[int8](o.apart), reduce.Of[int8](heap))
-		case 1:
-			v, o.all[i][team.Rank()], err = outline(ctx, team, r, own, reduce.Of[float64](o.apart), reduce.Of[float64](heap))
-		default:
-			v, o.all[i][team.Rank()], err = outline(ctx, team, r, own, reduce.Of[complex128](o.apart), reduce.Of[complex128](heap))
-		}
+		m := &room{plain: o.apart, heap: heap, own: own}
+		kinds := all[r.IntN(len(all))]
+		v := drawView(r, team.Size(), kinds.sum.size)
+		o.all[i][team.Rank()], err = outline(ctx, team, v, m, kinds)
 		if err != nil {
 			return fmt.Errorf("call %d: %v: %w", i, v, err)
 		}
@@ -349,33 +276,44 @@ func (o *outlines) make(ctx context.Context, p *gaspi.Proc, seed uint64) error {
 	return p.Barrier(ctx, p.World())
 }
 
-// outline is how a member plans a call that r draws. By chance, of its own, it has
-// something explained before, of which the others know nothing.
-func outline[T collectives.Element](ctx context.Context, team *collectives.Team, r, own *rand.Rand, plain, heap []T) (*view, string, error) {
-	size := len(reduce.BytesOf(plain[:1]))
-	v := drawView(r, team.Size(), size)
-	m := &room[T]{plain: plain, heap: heap, own: own}
+// bothKinds are the kinds of one type.
+type bothKinds struct{ sum, moved kind }
+
+func bothOf[T collectives.Element]() bothKinds {
+	return bothKinds{builtin(oracle.Elements[T]{}, collectives.Sum), moved(oracle.Elements[T]{})}
+}
+
+// task is a member's part in a call.
+func (k bothKinds) task(ctx context.Context, t *collectives.Team, v *view, m *room) (collectives.Task, error) {
+	of := k.moved
+	if v.op.Reduces() {
+		of = k.sum
+	}
+	return of.task(ctx, m.operands(t, v, of.size))
+}
+
+// outline is how a member plans a call. By chance, of its own, it has something explained before, of
+// which the others know nothing.
+func outline(ctx context.Context, team *collectives.Team, v *view, m *room, kinds bothKinds) (string, error) {
 	nodes := v.nodes
 	if nodes == nil {
 		nodes = make([]int, team.Size())
 	}
 	collectives.PretendHosts(team, nodes)
-	if own.IntN(3) == 0 {
+	if m.own.IntN(3) == 0 && !v.op.Blockwise() {
 		other := *v
-		other.count, other.root = max(0, v.count-1+own.IntN(3)), own.IntN(team.Size())
-		if !v.op.Blockwise() {
-			k, err := task(ctx, team, &other, m)
-			if err != nil {
-				return v, "", err
-			}
-			_, _ = collectives.Explain(team, k) // which may know no way
+		other.count, other.root = max(0, v.count-1+m.own.IntN(3)), m.own.IntN(team.Size())
+		task, err := kinds.task(ctx, team, &other, m)
+		if err != nil {
+			return "", err
 		}
+		_, _ = collectives.Explain(team, task) // which may know no way
 	}
-	k, err := task(ctx, team, v, m)
+	task, err := kinds.task(ctx, team, v, m)
 	if err != nil {
-		return v, "", err
+		return "", err
 	}
-	return v, collectives.Outline(team, k), nil
+	return collectives.Outline(team, task), nil
 }
 
 func (o *outlines) compare(t *testing.T) {

@@ -56,11 +56,11 @@ func TestRunsAllocateNothing(t *testing.T) {
 		collectives.SetPatience(m.team, time.Hour)
 		for _, x := range all {
 			m.own.next, m.reached.next = 0, 0
-			b, err := x.kind.bind(ctx, m, x, 0)
+			b, err := m.bind(ctx, x, 0)
 			if err != nil {
 				return err
 			}
-			plan, err := collectives.NewPlan(ctx, m.team, b.call())
+			plan, err := collectives.NewPlan(ctx, m.team, b.call)
 			if err != nil {
 				return fmt.Errorf("%v: %w", x, err)
 			}
@@ -122,8 +122,8 @@ func TestRepeatedCallsAllocateNothing(t *testing.T) {
 // statistics: they are what package price says.
 func TestMessagesAreThoseOfTheModel(t *testing.T) {
 	const count = 1000
-	sum := builtin[float64]{oracle.Float64s(collectives.Sum), collectives.Sum}
-	move := moved[float64]{oracle.Moved(func(h uint64) float64 { return float64(h >> 12) })}
+	sum := builtin(oracle.Float64s(collectives.Sum), collectives.Sum)
+	move := moved(oracle.Moved(func(h uint64) float64 { return float64(h >> 12) }))
 	for _, c := range []struct {
 		op        schedule.Operation
 		algorithm string
@@ -170,11 +170,11 @@ func measured(t *testing.T, x *instance) (puts, bytes int) {
 		if err != nil {
 			return err
 		}
-		b, err := x.kind.bind(ctx, m, x, 0)
+		b, err := m.bind(ctx, x, 0)
 		if err != nil {
 			return err
 		}
-		plan, err := collectives.NewPlan(ctx, m.team, b.call())
+		plan, err := collectives.NewPlan(ctx, m.team, b.call)
 		if err != nil {
 			return err
 		}

@@ -23,14 +23,14 @@ var errDied = errors.New("died of the test")
 // without the victim cannot end the next ones, since credits are missing.
 func (m *member) untilDead(ctx context.Context, x *instance, victim gaspi.Rank) error {
 	m.own.next, m.reached.next = 0, 0
-	b, err := x.kind.bind(ctx, m, x, 0)
+	b, err := m.bind(ctx, x, 0)
 	for runs := 0; err == nil; runs++ {
 		if runs == 10 {
 			err = collectives.Barrier(ctx, m.team)
 			break
 		}
 		b.fill(runs)
-		err = collectives.Do(ctx, m.team, b.call())
+		err = collectives.Do(ctx, m.team, b.call)
 	}
 	if err := names(err, victim); err != nil {
 		return fmt.Errorf("%v: %w", x, err)

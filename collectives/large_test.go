@@ -105,9 +105,9 @@ func TestShortTransfers(t *testing.T) {
 // shortKind is elements of 8 bytes for an operation.
 func shortKind(op schedule.Operation) kind {
 	if op.Reduces() {
-		return builtin[float64]{oracle.Float64s(collectives.Sum), collectives.Sum}
+		return builtin(oracle.Float64s(collectives.Sum), collectives.Sum)
 	}
-	return moved[float64]{oracle.Moved(func(h uint64) float64 { return float64(h >> 12) })}
+	return moved(oracle.Moved(func(h uint64) float64 { return float64(h >> 12) }))
 }
 
 // large is what rank r has in byte i.

@@ -67,7 +67,7 @@ func (d *dealer) draw(ranks int, op schedule.Operation, algorithm string) *insta
 		ordered = err == nil && a.Ordered
 	}
 	if op.Reduces() {
-		x.kind = d.reductions.deal(func(k kind) bool { return ordered || !k.ordered() })
+		x.kind = d.reductions.deal(func(k kind) bool { return ordered || !k.ordered })
 	} else {
 		x.kind = d.moves.deal(func(kind) bool { return true })
 	}
@@ -75,7 +75,7 @@ func (d *dealer) draw(ranks int, op schedule.Operation, algorithm string) *insta
 		x.inPlace = x.placed(r.IntN(2) == 0)
 		x.uneven = x.mayBeUneven() && r.IntN(3) == 0
 		all := counts(ranks, 2<<r.IntN(12))
-		if x.count = all[r.IntN(len(all))]; x.longest()*x.kind.size() > bufferMost || x.work() > d.work {
+		if x.count = all[r.IntN(len(all))]; x.longest()*x.kind.size > bufferMost || x.work() > d.work {
 			continue
 		}
 		if op.Rooted() {
@@ -102,7 +102,7 @@ func (d *dealer) drawSkewed(ranks int, op schedule.Operation, algorithm string) 
 	r := d.random
 	for {
 		x := d.draw(ranks, op, algorithm)
-		if _, isFunction := x.kind.(interface{ isFunction() }); isFunction || x.kind.size() < 4 {
+		if x.kind.function || x.kind.size < 4 {
 			continue
 		}
 		x.uneven, x.mode, x.rounds = true, []mode{blocking, planned}[r.IntN(2)], 2
@@ -113,7 +113,7 @@ func (d *dealer) drawSkewed(ranks int, op schedule.Operation, algorithm string) 
 		switch {
 		case !x.fits():
 			algorithm = "" // that one is for blocks of one length
-		case x.longest()*x.kind.size()*(1+x.vectors) <= 2*skewedMost:
+		case x.longest()*x.kind.size*(1+x.vectors) <= 2*skewedMost:
 			return x
 		}
 	}
@@ -125,7 +125,7 @@ func (x *instance) skew(r *rand.Rand) {
 	if x.op == schedule.AllToAll {
 		n *= n
 	}
-	x.lengths = skewed(r, n, x.kind.size())
+	x.lengths = skewed(r, n, x.kind.size)
 	for i := range x.lengths {
 		if from, to := i/x.ranks, i%x.ranks; x.op == schedule.AllToAll && x.inPlace && from < to {
 			x.lengths[i] = x.lengths[to*x.ranks+from]
@@ -149,16 +149,17 @@ func cutsOf(n int) []schedule.Segmentation {
 	return []schedule.Segmentation{{}, {Concurrency: 2}, {Concurrency: 5}, {Size: n/3 + 1}, {Size: n/7 + 1, Concurrency: 3}}
 }
 
-// placed is whether an instance is in place, if it would have it so: some
-// operations have no choice.
+// placed is whether an instance is in place, if it would have it so: functions are.
 func (x *instance) placed(want bool) bool {
-	_, isFunction := x.kind.(interface{ isFunction() })
-	switch x.op {
+	return placed(x.op, want || x.kind.function && (x.op == schedule.AllReduce || x.op == schedule.Reduce))
+}
+
+// placed is whether a call is in place, if it would have it so: some operations have no choice.
+func placed(op schedule.Operation, want bool) bool {
+	switch op {
 	case schedule.Broadcast, schedule.Scan, schedule.ExScan:
 		return true
-	case schedule.AllReduce, schedule.Reduce:
-		return want || isFunction
-	case schedule.ReduceScatter, schedule.AllGather, schedule.AllToAll:
+	case schedule.AllReduce, schedule.Reduce, schedule.ReduceScatter, schedule.AllGather, schedule.AllToAll:
 		return want
 	}
 	return false
@@ -166,11 +167,8 @@ func (x *instance) placed(want bool) bool {
 
 // mayBeUneven reports whether blocks may have different lengths.
 func (x *instance) mayBeUneven() bool {
-	_, isFunction := x.kind.(interface{ isFunction() })
-	return x.op.Blockwise() && !isFunction
+	return x.op.Blockwise() && !x.kind.function
 }
-
-func (function[T]) isFunction() {}
 
 // sample is one instance or more of each algorithm for each number of ranks, the
 // algorithms the team chooses by itself included.
@@ -213,12 +211,12 @@ func cover(t *testing.T, all []*instance, sizes []int) {
 		missing[fmt.Sprintf("%v/%s", a.Op, a.Name)] = true
 	}
 	for _, k := range slices.Concat(reductionKinds(), movedKinds()) {
-		missing[k.name()] = true
+		missing[k.name] = true
 	}
 	for _, x := range all {
 		delete(missing, fmt.Sprint(x.ranks, " ranks"))
 		delete(missing, fmt.Sprintf("%v/%s", x.op, x.algorithm))
-		delete(missing, x.kind.name())
+		delete(missing, x.kind.name)
 	}
 	if len(missing) > 0 {
 		t.Errorf("the sample leaves out %v", slices.Sorted(maps.Keys(missing)))

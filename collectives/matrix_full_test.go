@@ -119,7 +119,7 @@ func (l *lister) instance(a algorithms.Algorithm, count int, k kind) *instance {
 func (l *lister) add(x *instance, inPlace bool) {
 	x.inPlace = x.placed(inPlace)
 	x.uneven = x.mayBeUneven() && l.turn%3 == 0
-	if _, isFunction := x.kind.(interface{ isFunction() }); x.op == schedule.AllReduce && x.inPlace && !isFunction && l.turn%5 == 0 {
+	if x.op == schedule.AllReduce && x.inPlace && !x.kind.function && l.turn%5 == 0 {
 		x.vectors = 2
 	}
 	if x.fits() {

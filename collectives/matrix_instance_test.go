@@ -59,7 +59,7 @@ func (x *instance) String() string {
 	if name == "" {
 		name = "chosen"
 	}
-	fmt.Fprintf(&b, "%d ranks, %v/%s, %d %s", x.ranks, x.op, name, x.count, x.kind.name())
+	fmt.Fprintf(&b, "%d ranks, %v/%s, %d %s", x.ranks, x.op, name, x.count, x.kind.name)
 	if x.uneven {
 		b.WriteString(", uneven blocks")
 		if x.lengths != nil && len(x.lengths) <= 9 {
@@ -159,7 +159,7 @@ func (x *instance) fits() bool {
 		return true
 	}
 	a, err := algorithms.Lookup(x.op, x.algorithm)
-	if err != nil || x.kind.ordered() && !a.Ordered {
+	if err != nil || x.kind.ordered && !a.Ordered {
 		return false
 	}
 	if a.Fits == nil {

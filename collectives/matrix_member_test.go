@@ -38,16 +38,15 @@ const (
 
 func (g guard) intact() bool { return bytes.Count(g, []byte{guardByte}) == len(g) }
 
-// take is a vector of n elements that begins shift elements behind a cache line,
+// take is a vector of n elements of some bytes that begins shift elements behind a cache line,
 // between two guards. It has room for as many elements as any rank has, and one, so
 // that the buffers of all ranks lie alike.
-func take[T any](s *store, guards *[]guard, n, room, shift int) []T {
-	size := len(reduce.BytesOf(make([]T, 1)))
+func (s *store) take(guards *[]guard, n, room, shift, size int) []byte {
 	at := (s.next+guardSize+63)/64*64 + shift*size
-	end, room := at+n*size, room+1
-	s.next = at + room*size + guardSize
+	end, last := at+n*size, at+(room+1)*size
+	s.next = last + guardSize
 	if s.next > len(s.bytes) {
-		panic(fmt.Sprintf("a store of %d bytes does not hold %d elements of %d bytes behind byte %d", len(s.bytes), room, size, at))
+		panic(fmt.Sprintf("a store of %d bytes does not hold %d elements of %d bytes behind byte %d", len(s.bytes), room+1, size, at))
 	}
 	before, after := s.bytes[at-guardSize:at], s.bytes[end:end+guardSize]
 	for _, g := range [][]byte{before, after} {
@@ -56,8 +55,11 @@ func take[T any](s *store, guards *[]guard, n, room, shift int) []T {
 		}
 		*guards = append(*guards, g)
 	}
-	return reduce.Of[T](s.bytes[at : at+room*size])[:n]
+	return s.bytes[at:end:last]
 }
+
+// aligned is memory for elements of any type.
+func aligned(size int) []byte { return reduce.BytesOf(make([]complex128, (size+15)/16))[:size] }
 
 // A member is a rank that runs instances on a team.
 type member struct {
@@ -84,7 +86,7 @@ func (m *member) grow(ctx context.Context, size int) (err error) {
 	if len(m.own.bytes) >= size {
 		return nil
 	}
-	m.own.bytes = reduce.BytesOf(make([]complex128, size/16))
+	m.own.bytes = aligned(size)
 	m.reached.bytes, err = collectives.Alloc[byte](ctx, m.team, size)
 	return err
 }
@@ -110,7 +112,7 @@ const flights = 3
 // run runs an instance. Wrong results go to report; an error is the end.
 func (m *member) run(ctx context.Context, x *instance, report func(error)) error {
 	m.own.next, m.reached.next = 0, 0
-	if x.longest()*x.kind.size() > bufferMost {
+	if x.longest()*x.kind.size > bufferMost {
 		if err := m.grow(ctx, skewedSize); err != nil {
 			return err
 		}
@@ -119,9 +121,9 @@ func (m *member) run(ctx context.Context, x *instance, report func(error)) error
 	if x.mode == flying {
 		copies = flights
 	}
-	var bounds []bound
+	var bounds []*vectors
 	for c := range copies {
-		b, err := x.kind.bind(ctx, m, x, c)
+		b, err := m.bind(ctx, x, c)
 		if err != nil {
 			return fmt.Errorf("%v: %w", x, err)
 		}
@@ -144,10 +146,10 @@ func (m *member) run(ctx context.Context, x *instance, report func(error)) error
 	return nil
 }
 
-func (m *member) runBlocking(ctx context.Context, x *instance, b bound, report func(error)) error {
+func (m *member) runBlocking(ctx context.Context, x *instance, b *vectors, report func(error)) error {
 	for round := range x.rounds {
 		b.fill(round)
-		if err := collectives.Do(ctx, m.team, b.call()); err != nil {
+		if err := collectives.Do(ctx, m.team, b.call); err != nil {
 			return err
 		}
 		check(x, b, round, report)
@@ -155,13 +157,13 @@ func (m *member) runBlocking(ctx context.Context, x *instance, b bound, report f
 	return nil
 }
 
-func (m *member) runFlying(ctx context.Context, x *instance, all []bound, report func(error)) error {
+func (m *member) runFlying(ctx context.Context, x *instance, all []*vectors, report func(error)) error {
 	random := rand.New(rand.NewPCG(x.seed, uint64(m.rank)))
 	for round := range x.rounds {
 		handles := make([]*collectives.Handle, len(all))
 		for i, b := range all {
 			b.fill(round)
-			h, err := collectives.Start(ctx, m.team, b.call())
+			h, err := collectives.Start(ctx, m.team, b.call)
 			if err != nil {
 				return err
 			}
@@ -182,8 +184,8 @@ func (m *member) runFlying(ctx context.Context, x *instance, all []bound, report
 	return nil
 }
 
-func (m *member) runPlan(ctx context.Context, x *instance, b bound, report func(error)) error {
-	p, err := collectives.NewPlan(ctx, m.team, b.call())
+func (m *member) runPlan(ctx context.Context, x *instance, b *vectors, report func(error)) error {
+	p, err := collectives.NewPlan(ctx, m.team, b.call)
 	if err != nil {
 		return err
 	}
@@ -205,7 +207,7 @@ func (m *member) runPlan(ctx context.Context, x *instance, b bound, report func(
 }
 
 // runBarrier counts arrivals at rank 0: who has passed finds those of all.
-func (m *member) runBarrier(ctx context.Context, x *instance, b bound, report func(error)) error {
+func (m *member) runBarrier(ctx context.Context, x *instance, b *vectors, report func(error)) error {
 	if m.barrier == nil {
 		seg, err := m.proc.CreateSegment(ctx, 0, 64, gaspi.Over(m.team.Group()))
 		if err != nil {
@@ -218,7 +220,7 @@ func (m *member) runBarrier(ctx context.Context, x *instance, b bound, report fu
 		if _, err := m.proc.FetchAdd(ctx, counter, 1); err != nil {
 			return err
 		}
-		if err := collectives.Do(ctx, m.team, b.call()); err != nil {
+		if err := collectives.Do(ctx, m.team, b.call); err != nil {
 			return err
 		}
 		arrived, err := m.proc.FetchAdd(ctx, counter, 0)
@@ -238,7 +240,7 @@ func (m *member) runBarrier(ctx context.Context, x *instance, b bound, report fu
 	return m.proc.Barrier(ctx, m.team.Group())
 }
 
-func check(x *instance, b bound, round int, report func(error)) {
+func check(x *instance, b *vectors, round int, report func(error)) {
 	if err := b.check(round); err != nil {
 		report(fmt.Errorf("%v: %w", x, err))
 	}

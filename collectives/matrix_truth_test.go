@@ -23,11 +23,11 @@ type truthOf struct {
 type truth struct {
 	once sync.Once
 	left int // guarded by truths.mu: ranks that have not asked
-	all  any // [][]T
+	all  [][]byte
 }
 
 // share is what work returns, for all ranks that ask for it under one name.
-func share[T any](x *instance, name truthOf, work func() [][]T) [][]T {
+func (x *instance) share(name truthOf, work func() [][]byte) [][]byte {
 	x.truths.mu.Lock()
 	t := x.truths.all[name]
 	if t == nil {
@@ -42,13 +42,13 @@ func share[T any](x *instance, name truthOf, work func() [][]T) [][]T {
 	}
 	x.truths.mu.Unlock()
 	t.once.Do(func() { t.all = work() })
-	return t.all.([][]T)
+	return t.all
 }
 
 // common is the result of this rank if it is shared, or nil.
-func (v *vectors[T]) common(round int) []T {
+func (v *vectors) common(round int) []byte {
 	which := 0
-	switch v.x.op {
+	switch v.op {
 	case schedule.AllReduce, schedule.Broadcast, schedule.AllGather:
 	case schedule.Scan:
 		which = v.me
@@ -57,7 +57,7 @@ func (v *vectors[T]) common(round int) []T {
 	default:
 		return nil
 	}
-	all := share(v.x, truthOf{v.seed, round}, func() [][]T { return v.commons(round) })
+	all := v.x.share(truthOf{v.seed, round}, func() [][]byte { return v.commons(round) })
 	if which < 0 {
 		return nil
 	}
@@ -65,45 +65,31 @@ func (v *vectors[T]) common(round int) []T {
 }
 
 // commons are the results of all ranks that differ, by rank.
-func (v *vectors[T]) commons(round int) [][]T {
-	x := v.x
-	var one []T
-	switch x.op {
+func (v *vectors) commons(round int) [][]byte {
+	one := aligned(len(v.dst))
+	switch v.op {
 	case schedule.Broadcast:
-		one = v.contribution(round, x.root, x.count)
+		v.inputs(one, round, v.root, 0, 0)
 	case schedule.AllGather:
-		for r, n := range v.blocks {
-			one = append(one, v.contribution(round, r, n)...)
-		}
+		v.gathered(one, round)
 	case schedule.AllReduce:
-		one = make([]T, x.count)
-		for i := range one {
-			one[i] = v.folded(round, x.ranks, i)
-		}
+		v.folded(one, round, 0)
 	default:
 		return v.prefixes(round)
 	}
-	return [][]T{one}
-}
-
-// contribution is n elements that a rank gives.
-func (v *vectors[T]) contribution(round, rank, n int) []T {
-	all := make([]T, n)
-	for i := range all {
-		all[i] = v.in(round, rank, 0, i)
-	}
-	return all
+	return [][]byte{one}
 }
 
 // prefixes are the folds of ranks 0 to r, by r.
-func (v *vectors[T]) prefixes(round int) [][]T {
-	all := [][]T{v.contribution(round, 0, v.x.count)}
+func (v *vectors) prefixes(round int) [][]byte {
+	sum := aligned(len(v.dst))
+	v.inputs(sum, round, 0, 0, 0)
+	all := [][]byte{sum}
 	for r := 1; r < v.x.ranks; r++ {
-		next := v.contribution(round, r, v.x.count)
-		for i := range next {
-			next[i] = v.Fold(all[r-1][i], next[i])
-		}
-		all = append(all, next)
+		next := aligned(len(sum))
+		copy(next, sum)
+		v.x.kind.Add(next, v.place(round, r, 0, 0), v.parts())
+		all, sum = append(all, next), next
 	}
 	return all
 }

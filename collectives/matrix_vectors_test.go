@@ -1,6 +1,7 @@
 package collectives_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
@@ -8,92 +9,84 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// A bound is one rank's part of an instance: its buffers, what goes into them in
-// each round, and what must come out.
-type bound interface {
-	fill(round int)
-	call() collectives.Task
-	check(round int) error
+// vectors are one rank's part of an instance: its buffers, what goes into them in each
+// round, and what must come out.
+type vectors struct {
+	operands
+	x      *instance
+	me     int
+	seed   uint64
+	blocks []int // lengths, of all ranks
+	own    int   // where this rank's block begins
+	from   []int // where the blocks that an alltoall brings begin in what the others send
+	guards []guard
+	spare  []byte // for what is wanted
+	call   collectives.Task
 }
 
-// vectors is a bound with elements of type T.
-type vectors[T any] struct {
-	oracle.Elements[T]
-	x        *instance
-	me       int
-	seed     uint64
-	src, dst []T
-	more     [][]T
-	blocks   []int // lengths, of all ranks
-	own      int   // where this rank's block begins
-	arriving []int // lengths of the blocks that an alltoall brings
-	from     []int // where they begin in what the others send
-	guards   []guard
-	task     collectives.Task
-}
-
-// newVectors takes buffers for an instance from a member's memory.
-func newVectors[T any](m *member, x *instance, copy int, e oracle.Elements[T]) *vectors[T] {
-	v := &vectors[T]{Elements: e, x: x, me: m.rank, seed: x.seed + uint64(copy)*0x51afd7ed558ccd}
-	total := 0
+// bind takes buffers for one of several copies of an instance, and makes its call.
+func (m *member) bind(ctx context.Context, x *instance, copy int) (*vectors, error) {
+	v := &vectors{x: x, me: m.rank, seed: x.seed + uint64(copy)*0x51afd7ed558ccd}
+	v.operands = operands{team: m.team, op: x.op, root: x.root, rounds: x.exchanges(), inPlace: x.inPlace, opts: x.options()}
 	for i := range x.ranks {
 		v.blocks = append(v.blocks, x.block(i, 0))
-		total += x.block(i, 0)
 	}
 	v.own = sumOf(v.blocks[:v.me])
+	if x.uneven {
+		v.counts = v.blocks
+	}
 	if x.op == schedule.AllToAll {
 		v.surveyAllToAll()
 	}
-	in, out := x.count, x.count
-	switch x.op {
-	case schedule.AllGather, schedule.Gather:
-		in, out = v.blocks[v.me], total
-	case schedule.Scatter, schedule.ReduceScatter:
-		in, out = total, v.blocks[v.me]
-	case schedule.AllToAll:
-		in, out = sumOf(v.sends()), sumOf(v.arriving)
-	case schedule.Barrier:
-		in, out = 0, 0
-	}
+	v.takeBuffers(m)
+	o := v.operands
+	o.dst = v.given(v.dst, x.op == schedule.Gather || x.op == schedule.Reduce && !x.inPlace)
+	o.src = v.given(v.src, x.op == schedule.Scatter)
+	var err error
+	v.call, err = x.kind.task(ctx, &o)
+	return v, err
+}
+
+// takeBuffers takes the buffers from a member's memory.
+func (v *vectors) takeBuffers(m *member) {
+	x := v.x
+	in, out := v.lengths(x.count, v.blocks[v.me], sumOf(v.blocks))
 	home := m.store(x.memory != plain)
+	take := func(s *store, n, shift int) []byte { return s.take(&v.guards, n, x.longest(), shift, x.kind.size) }
 	switch {
 	case x.inPlace && x.op == schedule.ReduceScatter:
-		v.src = take[T](home, &v.guards, in, x.longest(), x.shift)
-		v.dst = v.src[v.own : v.own+out]
-	case x.inPlace && x.op == schedule.AllGather:
-		v.dst = take[T](home, &v.guards, out, x.longest(), x.shift)
-		v.src = v.dst[v.own : v.own+in]
+		v.src = take(home, in, x.shift)
+		v.dst = v.part(v.src, v.own, out)
 	case x.inPlace:
-		v.dst = take[T](home, &v.guards, out, x.longest(), x.shift)
-		v.src = v.dst
+		v.dst = take(home, out, x.shift)
+		if v.src = v.dst; x.op == schedule.AllGather {
+			v.src = v.part(v.dst, v.own, in)
+		}
 	default:
-		v.src = take[T](home, &v.guards, in, x.longest(), x.shift)
-		v.dst = take[T](m.store(x.memory == allocated), &v.guards, out, x.longest(), x.shift+1)
+		v.src = take(home, in, x.shift)
+		v.dst = take(m.store(x.memory == allocated), out, x.shift+1)
 	}
 	for range x.vectors - 1 {
-		v.more = append(v.more, take[T](home, &v.guards, max(in, out), x.longest(), x.shift))
+		v.more = append(v.more, take(home, max(in, out), x.shift))
 	}
-	return v
 }
 
-// sends is the lengths of the blocks that this rank sends in an alltoall.
-func (v *vectors[T]) sends() []int {
-	var all []int
-	for j := range v.x.ranks {
-		all = append(all, v.x.block(v.me, j))
-	}
-	return all
+// part is n elements of a buffer, from one on.
+func (v *vectors) part(mem []byte, from, n int) []byte {
+	size := v.x.kind.size
+	return mem[from*size : (from+n)*size]
 }
 
-// surveyAllToAll finds out which blocks come from where.
-func (v *vectors[T]) surveyAllToAll() {
+// surveyAllToAll finds out which blocks go where, and come from where.
+func (v *vectors) surveyAllToAll() {
 	for i := range v.x.ranks {
 		before := 0
 		for j := range v.me {
 			before += v.x.block(i, j)
 		}
 		v.from = append(v.from, before)
-		v.arriving = append(v.arriving, v.x.block(i, v.me))
+		v.sends = append(v.sends, v.x.block(v.me, i))
+		v.receives = append(v.receives, v.x.block(i, v.me))
 	}
 }
 
@@ -105,118 +98,136 @@ func sumOf(counts []int) int {
 	return n
 }
 
-// given is a buffer as a rank passes it that may leave it out: nil, now and then,
-// unless it counts or some buffer lies where all must give it.
-func (v *vectors[T]) given(buf []T, counts bool) []T {
-	if !counts && v.x.memory == plain && (v.seed+uint64(v.me))%2 == 0 {
+// given is a buffer as a rank passes it that may leave it out where only the root's counts: nil, now
+// and then, unless some buffer lies where all must give it.
+func (v *vectors) given(buf []byte, ofRoot bool) []byte {
+	if ofRoot && v.me != v.root && v.x.memory == plain && (v.seed+uint64(v.me))%2 == 0 {
 		return nil
 	}
 	return buf
 }
 
-func (v *vectors[T]) call() collectives.Task { return v.task }
-
 // parts is how many contributions there are.
-func (v *vectors[T]) parts() int { return v.x.ranks * v.x.vectors }
+func (v *vectors) parts() int { return v.x.ranks * v.x.vectors }
 
-// in is element i of vector k of a rank.
-func (v *vectors[T]) in(round, rank, k, i int) T {
-	return v.In(oracle.Place{Seed: v.seed, Round: round, Part: rank*v.x.vectors + k, Index: i}, v.parts())
+// place is where an element stands in vector k of a rank.
+func (v *vectors) place(round, rank, k, i int) oracle.Place {
+	return oracle.Place{Seed: v.seed, Round: round, Part: rank*v.x.vectors + k, Index: i}
 }
 
-// junk is what lies in element i of a result before the call.
-func (v *vectors[T]) junk(round, i int) T {
-	return v.In(oracle.Place{Seed: ^v.seed, Round: round, Part: v.me, Index: i}, v.parts())
+// inputs makes elements of a vector of a rank, from one on.
+func (v *vectors) inputs(dst []byte, round, rank, k, from int) {
+	v.x.kind.Inputs(dst, v.place(round, rank, k, from), v.parts())
 }
 
-// folded is element i of the fold of ranks 0 to n-1.
-func (v *vectors[T]) folded(round, n, i int) T {
-	return v.Folded(oracle.Place{Seed: v.seed, Round: round, Index: i}, 0, n*v.x.vectors, v.parts())
+// junk makes what lies in a result before the call.
+func (v *vectors) junk(dst []byte, round int) {
+	v.x.kind.Inputs(dst, oracle.Place{Seed: ^v.seed, Round: round, Part: v.me}, v.parts())
 }
 
-func (v *vectors[T]) fill(round int) {
-	for i := range v.dst {
-		v.dst[i] = v.junk(round, i)
+// folded makes elements of the fold of all ranks, from one on.
+func (v *vectors) folded(dst []byte, round, from int) {
+	at := v.place(round, 0, 0, from)
+	v.x.kind.Inputs(dst, at, v.parts())
+	for at.Part++; at.Part < v.parts(); at.Part++ {
+		v.x.kind.Add(dst, at, v.parts())
 	}
-	for i := range v.src {
-		v.src[i] = v.in(round, v.me, 0, i)
+}
+
+func (v *vectors) fill(round int) {
+	v.junk(v.dst, round)
+	v.inputs(v.src, round, v.me, 0, 0)
+	for k, more := range v.more {
+		v.inputs(more, round, v.me, k+1, 0)
+	}
+}
+
+func (v *vectors) check(round int) error {
+	wrong := func(what, why string) error { return fmt.Errorf("rank %d, round %d: %s: %s", v.me, round, what, why) }
+	want := v.common(round)
+	if want == nil {
+		want = v.wanted(v.dst)
+		v.want(want, round)
+	}
+	if s, bad := v.x.kind.Differ(v.dst, want); bad {
+		return wrong("result", s)
 	}
 	for k, more := range v.more {
-		for i := range more {
-			more[i] = v.in(round, v.me, k+1, i)
+		if v.op == schedule.ReduceScatter {
+			want = v.wanted(more)
+			v.inputs(want, round, v.me, k+1, 0)
+		}
+		if s, bad := v.x.kind.Differ(more, want); bad {
+			return wrong(fmt.Sprint("vector ", k+1), s)
 		}
 	}
-}
-
-func (v *vectors[T]) check(round int) error {
-	want := func(i int) (T, bool) { return v.want(round, i) }
-	if common := v.common(round); common != nil {
-		want = func(i int) (T, bool) { return common[i], true }
-	}
-	if s, bad := v.Differ(v.dst, want); bad {
-		return fmt.Errorf("rank %d, round %d: result: %s", v.me, round, s)
-	}
-	for k, more := range v.more {
-		wanted := want
-		if v.x.op == schedule.ReduceScatter {
-			wanted = func(i int) (T, bool) { return v.in(round, v.me, k+1, i), true }
-		}
-		if s, bad := v.Differ(more, wanted); bad {
-			return fmt.Errorf("rank %d, round %d: vector %d: %s", v.me, round, k+1, s)
-		}
-	}
-	if !v.x.inPlace {
-		if s, bad := v.Differ(v.src, func(i int) (T, bool) { return v.in(round, v.me, 0, i), true }); bad {
-			return fmt.Errorf("rank %d, round %d: source was written: %s", v.me, round, s)
+	if !v.inPlace {
+		want = v.wanted(v.src)
+		v.inputs(want, round, v.me, 0, 0)
+		if s, bad := v.x.kind.Differ(v.src, want); bad {
+			return wrong("source was written", s)
 		}
 	}
 	for _, g := range v.guards {
 		if !g.intact() {
-			return fmt.Errorf("rank %d, round %d: memory beside a buffer was written", v.me, round)
+			return wrong("guards", "memory beside a buffer was written")
 		}
 	}
 	return nil
 }
 
-// want is element i of the result, where it is not common.
-func (v *vectors[T]) want(round, i int) (T, bool) {
+// wanted is memory for what must be in a buffer. It is the same each time.
+func (v *vectors) wanted(buf []byte) []byte {
+	if cap(v.spare) < len(buf) {
+		v.spare = aligned(len(buf))
+	}
+	return v.spare[:len(buf)]
+}
+
+// untouched makes what is in a result that the call does not write.
+func (v *vectors) untouched(dst []byte, round int) {
+	if v.inPlace {
+		v.inputs(dst, round, v.me, 0, 0)
+		return
+	}
+	v.junk(dst, round)
+}
+
+// want makes the result, where it is not common.
+func (v *vectors) want(dst []byte, round int) {
 	x := v.x
-	untouched := func() T {
-		if x.inPlace {
-			return v.in(round, v.me, 0, i)
+	switch {
+	case x.op == schedule.ReduceScatter:
+		v.folded(dst, round, v.own)
+	case x.op == schedule.Scatter:
+		v.inputs(dst, round, x.root, 0, v.own)
+	case x.op == schedule.AllToAll:
+		for r, at := 0, 0; r < x.ranks; r++ {
+			v.inputs(v.part(dst, at, v.receives[r]), round, r, 0, v.from[r])
+			at += v.receives[r]
 		}
-		return v.junk(round, i)
+	case x.op == schedule.Reduce && v.me == x.root:
+		v.folded(dst, round, 0)
+	case x.op == schedule.Gather && v.me == x.root:
+		v.gathered(dst, round)
+	default: // ExScan of rank 0, where that of others is common
+		v.untouched(dst, round)
 	}
-	switch x.op {
-	case schedule.Reduce:
-		if v.me != x.root {
-			return untouched(), true
-		}
-		return v.folded(round, x.ranks, i), true
-	case schedule.ReduceScatter:
-		return v.folded(round, x.ranks, v.own+i), true
-	case schedule.ExScan: // of rank 0: that of others is common
-		return untouched(), true
-	case schedule.Scatter:
-		return v.in(round, x.root, 0, v.own+i), true
-	case schedule.Gather:
-		if v.me != x.root {
-			return untouched(), true
-		}
-		r, k := find(v.blocks, i)
-		return v.in(round, r, 0, k), true
-	case schedule.AllToAll:
-		r, k := find(v.arriving, i)
-		return v.in(round, r, 0, v.from[r]+k), true
-	}
-	for k := range x.exchanges() { // Exchange
-		if chunk := (schedule.Range{Off: x.exchangeAt(k), Len: x.exchangeAt(k+1) - x.exchangeAt(k)}); i >= chunk.Off && i < chunk.Off+chunk.Len {
-			if partner := v.me ^ 1<<k; partner < x.ranks {
-				return v.in(round, partner, 0, i), true
-			}
+	for k := range x.exchanges() {
+		if partner := v.me ^ 1<<k; x.op == schedule.Exchange && partner < x.ranks {
+			from := x.exchangeAt(k)
+			v.inputs(v.part(dst, from, x.exchangeAt(k+1)-from), round, partner, 0, from)
 		}
 	}
-	return untouched(), true
+}
+
+// gathered makes the blocks of all ranks.
+func (v *vectors) gathered(dst []byte, round int) {
+	at := 0
+	for r, n := range v.blocks {
+		v.inputs(v.part(dst, at, n), round, r, 0, 0)
+		at += n
+	}
 }
 
 // exchangeAt is where the part of round k begins: the first parts are longer by
@@ -224,15 +235,4 @@ func (v *vectors[T]) want(round, i int) (T, bool) {
 func (x *instance) exchangeAt(k int) int {
 	rounds := x.exchanges()
 	return x.count/rounds*k + min(k, x.count%rounds)
-}
-
-// find is the block in which element i lies, and where in it.
-func find(blocks []int, i int) (block, at int) {
-	for b, n := range blocks {
-		if i < n {
-			return b, i
-		}
-		i -= n
-	}
-	panic("an element beyond the last block")
 }

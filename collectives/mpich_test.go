@@ -48,7 +48,7 @@ func TestAllred3And4(t *testing.T) {
 					continue
 				}
 				for j, k := range reductionKinds() {
-					if !k.ordered() {
+					if !k.ordered {
 						continue
 					}
 					x := &instance{seed: uint64(i), ranks: ranks, op: op, algorithm: a.Name, kind: k, count: 5 * (j%3 + 1), root: (i + j) % ranks, memory: memory(j % 2), vectors: 1, rounds: 2}
@@ -69,7 +69,7 @@ func TestAllred5(t *testing.T) {
 	for _, a := range algorithms.For(schedule.AllReduce) {
 		for _, count := range []int{ranks - 1, ranks + 1, 2*ranks - 1, 3 * ranks, 1000} {
 			all = append(all, &instance{
-				ranks: ranks, op: schedule.AllReduce, algorithm: a.Name, kind: builtin[int32]{oracle.Integers[int32](collectives.Sum), collectives.Sum},
+				ranks: ranks, op: schedule.AllReduce, algorithm: a.Name, kind: builtin(oracle.Integers[int32](collectives.Sum), collectives.Sum),
 				count: count, inPlace: true, memory: allocated, vectors: 1, rounds: 2,
 			})
 		}

@@ -31,11 +31,11 @@ func TestNamesOfCandidates(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			heap, err := collectives.Alloc[float64](ctx, team, 8<<20)
+			heap, err := collectives.Alloc[byte](ctx, team, 64<<20)
 			if err != nil {
 				return err
 			}
-			n := &namer{team: team, seed: seed, room: room[float64]{plain: make([]float64, 8<<20), heap: heap}, named: make(map[string]bool)}
+			n := &namer{team: team, seed: seed, room: room{plain: make([]byte, 64<<20), heap: heap}, kinds: bothOf[float64](), named: make(map[string]bool)}
 			for _, nodes := range [][]int{make([]int, ranks), vector(ranks, func(i int) int { return i % 2 })} {
 				collectives.PretendHosts(team, nodes)
 				for _, op := range schedule.Operations() {
@@ -70,7 +70,8 @@ func TestNamesOfCandidates(t *testing.T) {
 type namer struct {
 	team  *collectives.Team
 	seed  uint64
-	room  room[float64]
+	room  room
+	kinds bothKinds
 	named map[string]bool
 }
 
@@ -79,7 +80,7 @@ func (n *namer) names(ctx context.Context, v *view, opts ...collectives.Option) 
 	with := *v
 	with.opts = opts
 	n.room.own = rand.New(rand.NewPCG(n.seed, 1))
-	k, err := task(ctx, n.team, &with, &n.room)
+	k, err := n.kinds.task(ctx, n.team, &with, &n.room)
 	if err != nil {
 		return nil, err
 	}

@@ -118,10 +118,10 @@ const jugglers = 20
 // juggle starts operations drawn from all, in the same order on all ranks, and waits
 // for them in any order. Each has buffers of its own.
 func (m *member) juggle(ctx context.Context, seed uint64, all []*instance, operations int, report func(error)) error {
-	bounds := make([][jugglers]bound, len(all))
+	bounds := make([][jugglers]*vectors, len(all))
 	for i, x := range all {
 		for place := range jugglers {
-			b, err := x.kind.bind(ctx, m, x, place)
+			b, err := m.bind(ctx, x, place)
 			if err != nil {
 				return fmt.Errorf("%v: %w", x, err)
 			}
@@ -130,7 +130,7 @@ func (m *member) juggle(ctx context.Context, seed uint64, all []*instance, opera
 	}
 	type flight struct {
 		x      *instance
-		b      bound
+		b      *vectors
 		round  int
 		handle *collectives.Handle
 	}
@@ -157,7 +157,7 @@ func (m *member) juggle(ctx context.Context, seed uint64, all []*instance, opera
 		f := &flight{x: all[which], b: bounds[which][place], round: n}
 		f.b.fill(n)
 		var err error
-		if f.handle, err = collectives.Start(ctx, m.team, f.b.call()); err != nil {
+		if f.handle, err = collectives.Start(ctx, m.team, f.b.call); err != nil {
 			return fmt.Errorf("operation %d, %v: %w", n, f.x, err)
 		}
 		air[place] = f
