@@ -84,10 +84,15 @@ func TestWithoutOwnProc(t *testing.T) {
 		t.Run(s.name, s.try)
 	}
 	t.Run("a package is built", func(t *testing.T) {
-		dir := testenv.WriteTree(t, map[string]string{
+		dir := t.TempDir()
+		for name, text := range map[string]string{
 			"go.mod":  "module example.test/m\n\ngo 1.21\n",
 			"main.go": "package main\n\nfunc main() { println(\"built\") }\n",
-		})
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		l := startCommand(t, namespace[0], append(namespace[1:], gaspiRun, "-n", "1", dir)...)
 		if code, text := l.wait(), l.stderr.String(); code != 0 || text != "[0] built\n" {
 			t.Errorf("exit code %d, stderr %q; want 0 and what the program writes", code, text)
