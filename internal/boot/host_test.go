@@ -148,12 +148,14 @@ func TestKillBeforeARankHasJoined(t *testing.T) {
 
 func TestNothingOfARendezvousIsLeftOpen(t *testing.T) {
 	cycle := func() {
-		sessions := joinAll(t, plansOfJob(t, 3))
-		var all sync.WaitGroup
-		for _, s := range sessions {
-			all.Go(func() { s.Close() })
-		}
-		all.Wait()
+		t.Run("job", func(t *testing.T) { // which has ports of its own as long as it lasts
+			sessions := joinAll(t, plansOfJob(t, 3))
+			var all sync.WaitGroup
+			for _, s := range sessions {
+				all.Go(func() { s.Close() })
+			}
+			all.Wait()
+		})
 	}
 	cycle()
 	before := openDescriptors(t)
