@@ -54,9 +54,12 @@ func (v Vectors) At(i int) []byte {
 // Of returns mem as elements of type T, aliased. The caller sees to it that T is
 // free of pointers and that every pattern of bits is a T. Of panics if mem begins
 // at an address that does not suit T, is not a whole number of elements, or T has
-// no size.
+// no size. Empty memory may begin anywhere.
 func Of[T any](mem []byte) []T {
 	size, align := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))
+	if mem != nil && len(mem) == 0 && size > 0 {
+		return []T{} // behind mem there may be less than a T
+	}
 	p := unsafe.Pointer(unsafe.SliceData(mem))
 	if size == 0 || uintptr(len(mem))%size != 0 || uintptr(p)%align != 0 {
 		panic(fmt.Sprintf("reduce.Of: %d bytes at %p are not elements of %v (%d bytes, aligned to %d)",

@@ -30,3 +30,27 @@ func TestTypeWordsTellTypesApart(t *testing.T) {
 		}
 	}
 }
+
+// Of takes whole elements where they may lie, and empty memory anywhere.
+func TestOf(t *testing.T) {
+	mem := reduce.BytesOf([]uint64{1, 2, 3})
+	if got := reduce.Of[uint64](mem[8:]); len(got) != 2 || got[0] != 2 || got[1] != 3 {
+		t.Errorf("%v, want 2 and 3", got)
+	}
+	if got := reduce.Of[uint64](mem[21:21]); got == nil || len(got) != 0 {
+		t.Errorf("empty memory: %#v", got)
+	}
+	if got := reduce.Of[uint64](nil); got != nil {
+		t.Errorf("no memory: %#v", got)
+	}
+	for _, bad := range [][]byte{mem[:9], mem[1:9]} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d bytes at %p are taken for elements of 8", len(bad), bad)
+				}
+			}()
+			reduce.Of[uint64](bad)
+		}()
+	}
+}
