@@ -315,7 +315,7 @@ func playSegmentsAgainAndAgain(ctx context.Context, p *gaspi.Proc) error {
 		if looks == 1000 {
 			return fmt.Errorf("%d descriptors, %d before", openFiles(), files)
 		}
-		time.Sleep(time.Millisecond) // sleep: a descriptor that is open for a moment, as one of a peer's that is mapped, is none that stays
+		time.Sleep(time.Millisecond) // sleep: one that was open for a moment closes
 	}
 	return nil
 }

@@ -66,14 +66,18 @@ func kindOf[T Element]() kind {
 	return k
 }
 
-// kindFor is kindOf for a type that the caller knows to be an Element. It is slower.
+// kindFor is kindOf for a type that the caller knows to be an Element.
 func kindFor(t reflect.Type) kind {
-	for k, of := range types() {
+	k := builtin[t.Kind()]
+	if k != kindUint16 && k != 0 {
+		return k
+	}
+	for named, of := range types() {
 		if t == of {
-			return kind(k)
+			return kind(named)
 		}
 	}
-	return builtin[t.Kind()]
+	return k
 }
 
 // types are the types that kinds are named for.

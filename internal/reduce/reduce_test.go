@@ -3,6 +3,7 @@ package reduce
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,22 +120,26 @@ func TestOpString(t *testing.T) {
 	}
 }
 
+// kindsOf is the kind of T, found by either way.
+func kindsOf[T Element]() [2]kind { return [2]kind{kindOf[T](), kindFor(reflect.TypeFor[T]())} }
+
 func TestKindOf(t *testing.T) {
 	type mine BFloat16
 	type wave complex64
 	for _, c := range []struct {
-		name      string
-		got, want kind
+		name string
+		got  [2]kind
+		want kind
 	}{
-		{"int", kindOf[int](), kindInt64},
-		{"uint", kindOf[uint](), kindUint64},
-		{"rank", kindOf[rank](), kindInt64},
-		{"celsius", kindOf[celsius](), kindFloat32},
-		{"defined from BFloat16", kindOf[mine](), kindUint16},
-		{"wave", kindOf[wave](), kindComplex64},
+		{"int", kindsOf[int](), kindInt64},
+		{"uint", kindsOf[uint](), kindUint64},
+		{"rank", kindsOf[rank](), kindInt64},
+		{"celsius", kindsOf[celsius](), kindFloat32},
+		{"defined from BFloat16", kindsOf[mine](), kindUint16},
+		{"wave", kindsOf[wave](), kindComplex64},
 	} {
-		if c.got != c.want {
-			t.Errorf("kind of %s is %d, want %d", c.name, c.got, c.want)
+		if c.got != [2]kind{c.want, c.want} {
+			t.Errorf("kinds of %s are %v, want %d", c.name, c.got, c.want)
 		}
 	}
 	for want, s := range subjects() {

@@ -21,18 +21,18 @@ const (
 
 // naps decide how long the thread leaves the work to callers that poll.
 type naps struct {
-	nap         time.Duration // the next one
-	least, most time.Duration
-	shared      bool          // ranks share cores
-	quiet       time.Duration // without a poll, though a wait was under way
+	nap    time.Duration // the next one
+	most   time.Duration
+	shared bool          // ranks share cores
+	quiet  time.Duration // without a poll, though a wait was under way
 }
 
 // napsOf returns the naps of the thread of a rank that waits by w.
 func napsOf(w *notify.WaitPolicy) naps {
 	if w.Spin == 0 {
-		return naps{nap: napMost, least: napMost, most: napShared, shared: true}
+		return naps{nap: napMost, most: napShared, shared: true}
 	}
-	return naps{nap: napLeast, least: napLeast, most: napMost}
+	return naps{nap: napLeast, most: napMost}
 }
 
 // end is told after a nap whether somebody has polled meanwhile, and whether a wait is under way. It reports
@@ -47,7 +47,7 @@ func (n *naps) end(polled, waits bool) bool {
 		return true
 	}
 	if n.nap = min(2*n.nap, n.most); n.shared && !waits {
-		n.nap = n.least
+		n.nap = napMost
 	}
 	return false
 }
