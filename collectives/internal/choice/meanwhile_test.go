@@ -40,6 +40,17 @@ func TestEstimatesOfWhatGoesOnMeanwhile(t *testing.T) {
 		{"shared memory", schedule.Broadcast, "direct", 11, 256 << 10, true, 0.98, 1.03},
 		{"hosts of many sizes", schedule.Scatter, "flat", 12, 1 << 20, false, 0.89, 1.05},
 		{"four on a host", schedule.Scatter, "flat", 11, 1 << 20, false, 0.91, 1.04},
+		{"shared memory", schedule.AllToAll, "direct", 12, 1 << 10, true, 0.97, 1.03},
+		{"shared memory", schedule.AllToAll, "direct", 19, 1 << 10, true, 0.97, 1.03},
+		{"shared memory", schedule.Scan, "doubling", 12, 4 << 10, false, 0.95, 1.03},
+		{"shared memory", schedule.Scan, "doubling", 16, 4 << 10, true, 0.92, 1.03},
+		{"a host each", schedule.Scan, "doubling", 16, 8, false, 0.95, 1.03},
+		{"a host each", schedule.Scan, "doubling", 33, 4 << 10, false, 0.95, 1.05},
+		{"four on a host", schedule.Scan, "doubling", 12, 8, false, 0.95, 1.05},
+		{"hosts of many sizes", schedule.Scan, "doubling", 32, 8, false, 0.95, 1.05},
+		{"a host each", schedule.ReduceScatter, "halving", 25, 1 << 10, true, 0.95, 1.07},
+		{"a host each", schedule.ReduceScatter, "halving", 33, 1 << 10, false, 0.95, 1.07},
+		{"shared memory", schedule.ReduceScatter, "halving", 9, 1 << 10, false, 0.95, 1.07},
 	} {
 		s := settings()[slices.IndexFunc(settings(), func(s setting) bool { return s.name == test.setting })]
 		ch, c := s.call(test.op, test.ranks, test.bytes, test.plain)

@@ -55,7 +55,7 @@ func growingStages(s *price.Topology, size, radix int, n float64, apart bool) []
 		digits := digitsOf(size, radix, have)
 		sent := float64(min(size, radix*have) - have)
 		all = append(all, price.Stage{
-			Route: s.Rings(have, digits-1), Peers: float64(digits - 1), Elements: n * sent / float64(digits-1), Apart: apart, Turns: aheadTurns(size, have),
+			Route: s.Rings(have, digits-1), Peers: float64(digits - 1), Elements: n * sent / float64(digits-1), Apart: apart, Turns: aheadTurns(size, radix, have),
 		})
 	}
 	return all

@@ -48,7 +48,7 @@ func allToAllDirect(b *schedule.Builder, c *schedule.Call) {
 }
 
 // allToAllDirectFormula is the first credits, and the blocks. If there are more than the window
-// has, half a window of them is under way at a time.
+// has, half a window of them is under way at a time, and blocks bring the credits that the first were not.
 func allToAllDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p, window := float64(c.Count), float64(c.Size), float64(radixOr(c, incastWindow))
 	credit := price.Stage{Route: s.Everybody(), Peers: min(window, p-1), From: 1, Copy: price.Local{Elements: n, Sources: 1}}
@@ -59,8 +59,8 @@ func allToAllDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	}
 	lag := max(1, float64(int(window)/2))
 	data := oneOfAll(s, n)
-	data.Times, data.Lanes, data.Credits, data.Turns = (p-1)/lag, lag, 1, 1.25/window
-	credit.Turns = 1 / credit.Peers
+	data.Times, data.Lanes, data.Credits, data.Turns = (p-1)/lag, lag, (p-1-window)/(p-1), 1.25/window
+	credit.From, credit.Turns = window, 1/credit.Peers
 	return departing(c, n, []price.Stage{credit, data})
 }
 

@@ -57,8 +57,15 @@ func exchangePairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile 
 }
 
 // aheadTurns is how often a rank gives its core away where it hears from the next ranks around the ring, the nearest at
-// that distance: they have their turn after it, but for those beyond the last rank.
-func aheadTurns(size, distance int) float64 { return 1 - float64(distance)/float64(size) }
+// that distance: they have their turn after it, but for those beyond the last rank. Ranks that have heard from several do not
+// get their cores back in the order of the ring, and every second one waits.
+func aheadTurns(size, radix, distance int) float64 {
+	turns := 1 - float64(distance)/float64(size)
+	if radix > 2 {
+		turns = max(turns, 0.5)
+	}
+	return turns
+}
 
 // behindTurns is the same where it hears from ranks before it, of a digit of that weight: in the last round they have had
 // their turn, but for those beyond the first rank. In others every second one waits, of those of which one comes last.

@@ -120,14 +120,18 @@ func (h *recursiveHalving) step(l halving) {
 	h.b.Combine(h.part, all...)
 }
 
-// reduceScatterHalvingFormula is the steps. Of an odd number of ranks one in the upper half, whose
-// vectors are shorter, gets and folds two.
+// reduceScatterHalvingFormula is the steps. Of an odd number of ranks one in the upper half, whose vectors are shorter, gets
+// and folds two: the longest path does so once. Of one rank more than a power of two the last step is to a rank whose partner
+// has waited for nobody in the step before.
 func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	var p price.Profile
+	twice := 1.0
 	for group, level := c.Size, 0; group > 1; group, level = group-group/2, level+1 {
-		lower, upper := n*float64(group-group/2), n*float64(group/2)
-		from := float64(1 + group%2)
+		lower, upper, from := n*float64(group-group/2), n*float64(group/2), 1.0
+		if group%2 == 1 {
+			from, twice = from+twice, 0
+		}
 		p.Stages = append(p.Stages, price.Stage{
 			Route: s.Halves(level), Peers: 1, From: from, Elements: upper, Apart: true, Turns: halvingTurns(c.Size, level),
 			Fold: price.Local{Elements: upper, Sources: from + 1, Flip: from + 1},
@@ -135,6 +139,9 @@ func reduceScatterHalvingFormula(s *price.Topology, c *schedule.Call) price.Prof
 		if p.Flip += lower; c.Size%(2<<level) != 0 { // some group is odd
 			p.Flip += lower
 		}
+	}
+	if before := c.Size - 1; before > 2 && before&(before-1) == 0 {
+		p.Stages[len(p.Stages)-1].Only = price.Arrival
 	}
 	return p
 }

@@ -1,6 +1,8 @@
 package algorithms
 
 import (
+	"slices"
+
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
@@ -104,8 +106,9 @@ func (s *scan) hear(k int) {
 	}
 }
 
-// scanDoublingFormula is the steps, in each of which most ranks fold what they hear, twice if
-// their own contribution is to be left out.
+// scanDoublingFormula is the steps, in each of which most ranks fold what they hear, twice if their own contribution is to
+// be left out. Of numbers between powers of two the last step is to ranks that hear from some with fewer steps: in one of
+// two runs they find it there. The next run begins at ranks that wait for nobody while the last is read.
 func scanDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, folds := float64(c.Count), 1.0
 	if c.Op == schedule.ExScan {
@@ -114,11 +117,21 @@ func scanDoublingFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	p := price.Profile{Scratch: n * float64(log2up(c.Size)+1+int(folds))}
 	for step := 1; step < c.Size; step *= 2 {
 		p.Stages = append(p.Stages, price.Stage{
-			Route: s.Ring(step), Pairs: s.OnHost(float64(c.Size - step)), Peers: 1, Elements: n, Credits: 1, Turns: 0.8,
+			Route: s.Line(step), Pairs: s.OnHost(float64(c.Size - step)), Peers: 1, Elements: n, Credits: 1, Turns: 0.8,
 			Fold: price.Local{Times: folds, Elements: n, Sources: 2, Scratch: 2},
 		})
 	}
-	read := oneHop(p.Stages[len(p.Stages)-1], 0)
-	p.Stages = append(p.Stages, read, work(price.Local{Elements: n, Sources: 1, Scratch: 1}))
+	last := len(p.Stages) - 1
+	read := oneHop(p.Stages[last], 0)
+	p.Stages[last].Credits = 0
+	p.Again = slices.Clone(p.Stages)
+	if c.Size&(c.Size-1) != 0 {
+		p.Stages[last].Only = price.Arrival
+	}
+	p.Stages = append(p.Stages, read)
+	if c.InPlace {
+		result := work(price.Local{Elements: n, Sources: 1, Scratch: 1})
+		p.Stages, p.Again = append(p.Stages, result), append(p.Again, result)
+	}
 	return p
 }

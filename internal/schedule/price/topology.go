@@ -46,7 +46,8 @@ type Route struct {
 	// Spare is how many of those do not leave, or reach, the node whose ports have most to do in all stages together.
 	Spare float64
 	Host  float64 // ranks of the host that the longest path is on there; 0 means the largest
-	ring  int     // the distance of Ring, else 0
+	ring  int     // the distance of Ring and Line, else 0
+	line  bool    // it is of Line
 }
 
 // NewTopology returns the topology of calls of size ranks, with the node and the host of each. Nil
@@ -164,51 +165,6 @@ func (s *Topology) Rings(distance, peers int) Route {
 		}
 		return r, to
 	})
-}
-
-// along is the stages, with how often the longest path leaves a node in those in which all ranks go around the ring.
-// Where nodes are alike that is Ring's; else it stays where it is, or moves on, so that it leaves most nodes.
-func (s *Topology) along(stages []Stage) []Stage {
-	if s.Nodes == 1 || s.even && s.Most == s.Least || s.Ranks > countedMessages {
-		return stages
-	}
-	stages = slices.Clone(stages)
-	w := s.ways()
-	for i := range stages {
-		g := &stages[i]
-		if distance := g.Route.ring; distance != 0 && g.Times <= 1 && !g.OneWay && g.Pairs == 0 {
-			g.Route.Far = float64(w.step(func(r int) int { return (r + distance) % s.Ranks }))
-		}
-	}
-	return stages
-}
-
-// ways are how many nodes have been left on the way to each rank, and at most.
-type ways struct {
-	node       []int32
-	left, next []int
-	most       int
-}
-
-func (s *Topology) ways() *ways {
-	return &ways{node: s.node, left: make([]int, s.Ranks), next: make([]int, s.Ranks)}
-}
-
-// step takes all ways on to whom each rank sends, or leaves them where they are, and returns how many more nodes have been
-// left.
-func (w *ways) step(to func(rank int) int) (more int) {
-	before := w.most
-	copy(w.next, w.left)
-	for from, way := range w.left {
-		r := to(from)
-		if w.node[from] != w.node[r] {
-			way++
-		}
-		w.next[r] = max(w.next[r], way)
-		w.most = max(w.most, way)
-	}
-	w.left, w.next = w.next, w.left
-	return w.most - before
 }
 
 // Group is the route of ranks that differ in one digit of their number, which has so many

@@ -194,6 +194,43 @@ func TestAlong(t *testing.T) {
 	}
 }
 
+// Goal: the longest path along lines leaves as many nodes as one can, in the mean of a run in which vectors that were sent are
+// read at once and of one in which a rank waits for that.
+func TestAlongLines(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		nodes []int
+		want  []float64
+	}{
+		{"uneven nodes", []int{0, 0, 0, 0, 0, 1, 2, 2}, []float64{1, 1, 0.5}}, // 4 to 5, to 7, and in one of two runs back to 5
+		{"even nodes", []int{0, 0, 0, 0, 1, 1, 1, 1}, []float64{1, 0.5, 0.5}}, // 3 to 4, and in one of two runs back to 3, and to 7
+		{"a node", make([]int, 8), []float64{0, 0, 0}},
+	} {
+		s, err := NewTopology(new(Machine), len(test.nodes), test.nodes, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stages []Stage
+		for _, distance := range []int{1, 2, 4} {
+			stages = append(stages, Stage{Route: s.Line(distance), Peers: 1, Pairs: 1})
+		}
+		for i, g := range s.along(stages) {
+			if g.Route.Far != test.want[i] {
+				t.Errorf("%s: step %d: the path leaves %v nodes, want %v", test.name, i, g.Route.Far, test.want[i])
+			}
+		}
+	}
+	many, err := NewTopology(&Machine{RanksPerNode: 4}, 4*countedMessages, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range many.along([]Stage{{Route: many.Line(1), Peers: 1}, {Route: many.Line(2), Peers: 1}}) {
+		if g.Route.Far != 1 {
+			t.Errorf("of many ranks the path leaves %v nodes, want 1", g.Route.Far)
+		}
+	}
+}
+
 // Goal: trees on uneven nodes know the hosts that their longest path is on.
 func TestHostsOfTrees(t *testing.T) {
 	s, err := NewTopology(new(Machine), 8, []int{0, 0, 0, 0, 0, 1, 1, 1}, nil)
