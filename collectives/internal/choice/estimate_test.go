@@ -240,7 +240,7 @@ func TestChoicesAreGood(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 2, worst: 1.13}
+	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 1, worst: 1.13}
 	rooted := judged{
 		ranks: []int{3, 9, 14, 18, 24}, bytes: []int{64 << 10, 16 << 10, 8, 512 << 10}, off: 2, worst: 1.17,
 		operations: []schedule.Operation{schedule.Broadcast, schedule.Reduce, schedule.Gather, schedule.Scatter, schedule.AllToAll},

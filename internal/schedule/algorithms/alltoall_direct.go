@@ -60,6 +60,9 @@ func allToAllDirectFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	lag := max(1, float64(int(window)/2))
 	data := oneOfAll(s, n)
 	data.Times, data.Lanes, data.Credits, data.Turns = (p-1)/lag, lag, (p-1-window)/(p-1), 1.25/window
+	if c.Size&(c.Size-1) == 0 { // whole nodes pair off: of rounds between ranks of a node only some go on beside others
+		data.Route.Out = (data.Route.Out + meetings(s, c).Out) / 2
+	}
 	credit.From, credit.Turns = window, 1/credit.Peers
 	return departing(c, n, []price.Stage{credit, data})
 }

@@ -33,8 +33,7 @@ func allToAllPairwiseFormula(s *price.Topology, c *schedule.Call) price.Profile 
 	n, p := float64(c.Count), float64(c.Size)
 	credit := price.Stage{Route: s.Everybody(), Peers: p - 1, From: 1, Copy: price.Local{Elements: n, Sources: 1}, Only: price.Leaving, Turns: -1}
 	round := price.Stage{
-		Route: s.Rounds(c.Size-1, func(rank, round int) int { to, _ := meets(rank, c.Size, round); return to }),
-		Peers: 1, Elements: n, Times: p - 1, Turns: p / 2 / (p - 1), // every other one finds its block there
+		Route: meetings(s, c), Peers: 1, Elements: n, Times: p - 1, Turns: p / 2 / (p - 1), // every other one finds its block there
 	}
 	return departing(c, n, []price.Stage{credit, round})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
+	"github.com/gaspi-go/gaspi-go/internal/schedule/price"
 )
 
 // meets are whom a rank sends to and whom it receives from in round 1 to p-1 of an
@@ -14,6 +15,11 @@ func meets(rank, p, round int) (to, from int) {
 		return rank ^ round, rank ^ round
 	}
 	return mod(rank+round, p), mod(rank-round, p)
+}
+
+// meetings is the route of the rounds in which ranks meet.
+func meetings(s *price.Topology, c *schedule.Call) price.Route {
+	return s.Rounds(c.Size-1, func(rank, round int) int { to, _ := meets(rank, c.Size, round); return to })
 }
 
 // departures is where the blocks are from which a rank sends. In place they would be

@@ -62,7 +62,8 @@ func (e *estimator) onHost(g *Stage) (seconds, queue float64, use usage) {
 		sending := max(c.own, c.sends(c.Route.Part)-c.far)      // while ports take in what others send, too
 		queue = max(0, c.lanes*(c.use.ports-sending)-(t-chain)) // who waits for memory queues meanwhile
 		if c.times > 1 {
-			t = max(t, c.lanes*c.use.ports)
+			all := max(t, c.lanes*c.use.ports) // so long do ports have to do each time, of which those who queue are a part
+			t, queue = all, max(0, queue-(all-t))
 		}
 		if !g.OneWay {
 			t = max(t, work*c.lanes)
