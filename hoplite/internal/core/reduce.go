@@ -201,7 +201,8 @@ func (r *reduction) usedCount() int {
 
 // children are the positions that send to each position, and last those that send to
 // the caller. Once enough sources have been there, positions beyond them are skipped; and
-// so are vacant ones while enough others are there.
+// so are vacant ones while enough others are there. Those that sent to a skipped one send to the
+// next above it or, where that has all inputs that a JobReq has room for, to the caller.
 func (r *reduction) children() [][]int {
 	full := r.usedCount() == r.count
 	r.closed = r.closed || full
@@ -216,9 +217,9 @@ func (r *reduction) children() [][]int {
 		for up != math.MaxInt && skip(up) {
 			up = r.plan.Up(up)
 		}
-		if up < n {
+		if up < n && len(lists[up]) < maxIns {
 			lists[up] = append(lists[up], q)
-		} else if q < n && up == math.MaxInt {
+		} else if q < n && (up < n || up == math.MaxInt) {
 			lists[n] = append(lists[n], q)
 		}
 	}
