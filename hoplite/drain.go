@@ -79,7 +79,10 @@ func (s *Store) do(cmd *core.Command) {
 // fill has the bytes of a Put copied.
 func (s *Store) fill(cmd *core.Command) {
 	c := s.calls[cmd.Call]
-	if c == nil {
+	switch {
+	case c == nil && s.broken != nil:
+		return // the end of the store has told all calls
+	case c == nil:
 		panic("hoplite: the core wants the bytes of a call that has ended")
 	}
 	if cmd.Len > fillAtOnce {

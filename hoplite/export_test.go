@@ -2,8 +2,10 @@ package hoplite
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite/internal/core"
 )
 
@@ -44,6 +46,15 @@ func (s *Store) ReadsAround(member core.Rank, meanwhile func()) bool {
 	meanwhile()
 	s.checkRead(&src)
 	return !src.unreadable
+}
+
+// CorruptMail has the next turn find a record of a member that cannot be, after the calls that have begun meanwhile.
+func (s *Store) CorruptMail(member int, meanwhile func(calls func() bool)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	meanwhile(s.inbox.waiting)
+	n := gaspi.Notification{ID: s.lay.mail(member, s.peers[member].in.at), Value: math.MaxUint32}
+	return s.queue.Notify(s.seg.At(s.proc.Rank(), 0), n)
 }
 
 // SharesCores reports whether ranks of this host outnumber its cores.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/hoplite"
+	"github.com/gaspi-go/gaspi-go/internal/ranktest"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestMembersWithDifferentConfigurations(t *testing.T) {
@@ -144,4 +146,35 @@ func TestProcessIsClosedFirst(t *testing.T) {
 	if err := gaspi.Local(t.Context(), 1, gaspi.Config{}, job); err != nil {
 		t.Error(err)
 	}
+}
+
+// Goal: a Put that begins in the turn in which the store ends, as by a member that writes nonsense, ends with the
+// reason.
+func TestPutWhenTheStoreEnds(t *testing.T) {
+	for _, size := range []int{1, 100_000} { // copied by the turn, and by the caller
+		ranktest.Local(t, 2, gaspi.Config{}, func(ctx context.Context, p *gaspi.Proc) error {
+			s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: 1 << 20})
+			if err != nil {
+				return err
+			}
+			if p.Rank() == 0 {
+				if err := putBesideNonsense(ctx, t, s, size); err != nil {
+					return err
+				}
+			}
+			return p.Barrier(ctx, p.World())
+		})
+	}
+}
+
+func putBesideNonsense(ctx context.Context, t *testing.T, s *hoplite.Store, size int) error {
+	put := make(chan error, 1)
+	err := s.CorruptMail(1, func(begun func() bool) {
+		go func() { put <- hoplite.Put(ctx, s, "x", make([]byte, size)) }()
+		testenv.Eventually(t, "the Put has begun", begun)
+	})
+	if err != nil {
+		return err
+	}
+	return contains(<-put, "which cannot be; use segment")
 }
