@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/element"
@@ -180,9 +181,13 @@ func (x *telling) complete(t *Team, task *Task, receives []int) error {
 	return nil
 }
 
+// sum is the elements of all blocks, math.MaxInt where they are more.
 func sum(counts []int) int {
 	n := 0
 	for _, k := range counts {
+		if n > 0 && k > math.MaxInt-n {
+			return math.MaxInt
+		}
 		n += k
 	}
 	return n

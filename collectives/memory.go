@@ -292,7 +292,13 @@ func allocatable(elem element.Type, n int) error {
 	if n < 1 {
 		return fmt.Errorf("%w: %d elements; want at least 1", gaspi.ErrOutOfRange, n)
 	}
-	return elem.Check()
+	if err := elem.Check(); err != nil {
+		return err
+	}
+	if n > elem.Most() {
+		return fmt.Errorf("%w: %d elements of type %v; want at most %d", gaspi.ErrOutOfRange, n, elem.Type, elem.Most())
+	}
+	return nil
 }
 
 // Use makes operations use buffers in seg in place. seg was created over the
@@ -323,6 +329,9 @@ func (t *Team) release(ctx context.Context, mem []byte) error {
 		return refused("release")
 	}
 	defer t.engine.Leave()
+	if t.closed {
+		return teamError("release", gaspi.ErrClosed)
+	}
 	at := t.heap.Locate(mem)
 	if !t.heap.Owns(at) {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))

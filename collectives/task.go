@@ -245,6 +245,10 @@ func (task *Task) blockwise(t *Team, short string, block int, long string, all i
 			task.lengths("a block", c.Counts[i], 0)
 			return
 		}
+		if n := sum(c.Counts); n > task.elem.Most() && task.err == nil {
+			task.err = fmt.Errorf("%w: the blocks have %d elements of type %v or more; want at most %d", gaspi.ErrOutOfRange, n, task.elem.Type, task.elem.Most())
+			return
+		}
 		task.lengths(short, block, c.Counts[t.me])
 	}
 	task.lengths(long, all, task.total(t))

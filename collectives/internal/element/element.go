@@ -6,6 +6,7 @@ package element
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/codec"
@@ -37,6 +38,9 @@ func Movable[T any]() Type {
 
 // Count returns how many elements lie in mem.
 func (e Type) Count(mem []byte) int { return len(mem) / max(1, e.Size) }
+
+// Most returns how many elements no memory exceeds: their bytes can be counted.
+func (e Type) Most() int { return math.MaxInt / max(1, e.Size) }
 
 // Check returns why elements of the type cannot travel, or nil.
 func (e Type) Check() error {
