@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -263,6 +264,39 @@ func TestBucketNamesDeadRank(t *testing.T) {
 	if err == nil || err.Error() != fmt.Sprintf("rank %d: %v", victim, errDied) {
 		t.Error(err)
 	}
+}
+
+// TestBucketOfEmptyVectors adds vectors behind an empty one, which lies at another place at each member. The size has
+// no limit.
+func TestBucketOfEmptyVectors(t *testing.T) {
+	job := small
+	job.Groups = 16
+	onTeamOf(t, job, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+		heap, err := collectives.Alloc[int32](ctx, team, 8)
+		if err != nil {
+			return err
+		}
+		b, err := collectives.NewBucket[int32](ctx, team, collectives.Sum, collectives.BucketConfig{Size: math.MaxInt})
+		if err != nil {
+			return err
+		}
+		empty := [][]int32{nil, heap[:0]}[team.Rank()]
+		for i := range heap {
+			heap[i] = int32(i)
+		}
+		for _, x := range [][]int32{empty, heap[:3], heap[3:8]} {
+			if _, err := b.Add(x); err != nil {
+				return err
+			}
+		}
+		if err := b.Wait(ctx); err != nil {
+			return err
+		}
+		if err := matches("vectors behind an empty one", heap, func(i int) int32 { return int32(2 * i) }); err != nil {
+			return err
+		}
+		return b.Close(ctx)
+	})
 }
 
 // TestBucketRefusals makes buckets that cannot be.

@@ -3,6 +3,7 @@ package fusion
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -53,6 +54,7 @@ func TestVectorsBecomeFewOperations(t *testing.T) {
 		{"too long for one", 16, delay, []int{3, 3}, true, []int{3, 3}},
 		{"longer than an operation", 16, delay, []int{1, 9, 1}, true, []int{1, 9, 1}},
 		{"empty", 16, delay, []int{0, 2, 0, 2}, false, []int{4}},
+		{"without a limit", math.MaxInt, delay, []int{3, 4, 5}, true, []int{12}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -96,6 +98,34 @@ func TestVectorsBecomeFewOperations(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Goal: an empty vector is apart from no other, wherever it lies.
+func TestJoined(t *testing.T) {
+	x := make([]int32, 8)
+	empty := map[string][]int32{"nowhere": nil, "behind": x[4:4], "before": x[:0], "at the end": x[8:], "of its own": make([]int32, 0, 1)}
+	for name, e := range empty {
+		for _, c := range []struct {
+			bufs   [][]int32
+			joined bool
+		}{
+			{[][]int32{e, x[:2], x[2:4]}, true},
+			{[][]int32{x[:2], e, x[2:4]}, true},
+			{[][]int32{x[:2], x[2:4], e}, true},
+			{[][]int32{e, e, x[:4]}, true},
+			{[][]int32{e, x[:2], x[3:5]}, false},
+			{[][]int32{e, x[2:4], x[:2]}, false},
+		} {
+			var vectors []*Vector[int32]
+			for _, buf := range c.bufs {
+				vectors = append(vectors, &Vector[int32]{buf: buf})
+			}
+			all, ok := joined(vectors)
+			if ok != c.joined || ok && (len(all) != 4 || &all[0] != &x[0]) {
+				t.Errorf("empty %s, %v: joined %v, %d elements", name, c.bufs, ok, len(all))
+			}
+		}
 	}
 }
 

@@ -2,7 +2,7 @@ package fusion
 
 import (
 	"context"
-	"reflect"
+	"slices"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/reduce"
@@ -166,7 +166,7 @@ func (b *Buffer[T]) begin(vectors []*Vector[T]) error {
 	f := fusedOperation[T]{vectors: vectors}
 	buf, ok := joined(vectors)
 	if !ok {
-		f.stage = b.stage()
+		f.stage = b.stage(vectors)
 		for _, v := range vectors {
 			f.stage = append(f.stage, v.buf...)
 		}
@@ -179,13 +179,17 @@ func (b *Buffer[T]) begin(vectors []*Vector[T]) error {
 }
 
 // stage returns memory for copies of the vectors of an operation, none of which it holds yet.
-func (b *Buffer[T]) stage() []T {
-	if last := len(b.stages) - 1; last >= 0 {
-		free := b.stages[last]
-		b.stages = b.stages[:last]
-		return free[:0]
+func (b *Buffer[T]) stage(vectors []*Vector[T]) []T {
+	n := 0
+	for _, v := range vectors {
+		n += len(v.buf)
 	}
-	return make([]T, 0, b.bound.Bytes/int(reflect.TypeFor[T]().Size()))
+	var free []T
+	if last := len(b.stages) - 1; last >= 0 {
+		free = b.stages[last][:0]
+		b.stages = b.stages[:last]
+	}
+	return slices.Grow(free, n)
 }
 
 // complete completes the first operation, which has ended.
@@ -208,12 +212,16 @@ func (b *Buffer[T]) complete() error {
 	return nil
 }
 
-// joined returns vectors that lie one behind the other as one.
+// joined returns vectors that lie one behind the other as one. Empty ones may lie anywhere.
 func joined[T any](vectors []*Vector[T]) ([]T, bool) {
 	all := vectors[0].buf
 	for _, v := range vectors[1:] {
 		n := len(v.buf)
-		if n == 0 {
+		switch {
+		case n == 0:
+			continue
+		case len(all) == 0:
+			all = v.buf
 			continue
 		}
 		if len(all)+n > cap(all) || &all[:len(all)+1][len(all)] != &v.buf[0] {
