@@ -65,7 +65,11 @@ func (h *Handle) result() error {
 
 // Status says how much of the operation is done when it has ended without error:
 // all, but for a Broadcast or Reduce with a threshold.
-func (h *Handle) Status() Status { return h.r.p.t.status(&h.r.p.task) }
+func (h *Handle) Status() Status {
+	s := h.r.p.t.status(&h.r.p.task)
+	s.Of = h.r.of // vectors of several lengths may have one plan
+	return s
+}
 
 // Test makes progress without blocking and reports whether the operation has
 // ended, and its error.

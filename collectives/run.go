@@ -20,6 +20,7 @@ type run struct {
 	handle Handle
 	state  runState
 	call   uint64 // its number
+	of     int    // elements of the vector before a threshold was applied
 	exec   executor.Execution
 	agree  agreement.Agreement
 	err    error
@@ -48,7 +49,7 @@ func (r *run) prepare(p *Plan) {
 
 // begin numbers a call and begins it as soon as there is room.
 func (o *operations) begin(r *run, task *Task) {
-	r.call, r.err, r.state = o.next(r.p.sign, r.p.prog.Eager()), nil, queued
+	r.call, r.err, r.state, r.of = o.next(r.p.sign, r.p.prog.Eager()), nil, queued, task.of
 	r.clock.start(r)
 	r.handle.renew()
 	r.bind(task)

@@ -188,6 +188,16 @@ func TestStatusOfHandles(t *testing.T) {
 		if err := delivered(h.Status(), 0.3, everybody(3)); err != nil {
 			return err
 		}
+		longer, err := collectives.Start(ctx, team, collectives.BroadcastTask(2, append(buf, 0), collectives.Threshold(0.3)))
+		if err != nil {
+			return err
+		}
+		if err := longer.Wait(ctx); err != nil {
+			return err
+		}
+		if s, first := longer.Status(), h.Status(); s.Elements != first.Elements || s.Of != fractionCount+1 || first.Of != fractionCount {
+			return fmt.Errorf("statuses of a vector and one that is longer by an element are %+v and %+v", first, s)
+		}
 		p, err := collectives.NewPlan(ctx, team, task)
 		if err != nil {
 			return err
