@@ -211,6 +211,62 @@ func TestBufferOfAnotherTeam(t *testing.T) {
 	})
 }
 
+// TestClosedTeamOfAFamily closes a team that was split from another one, with and without an error before: it does
+// nothing any more, and nothing to the others of its family.
+func TestClosedTeamOfAFamily(t *testing.T) {
+	job := small
+	job.Groups = 32
+	for _, revoked := range []bool{false, true} {
+		onTeamOf(t, job, 2, collectives.Config{}, func(ctx context.Context, team *collectives.Team) error {
+			closed, err := team.Split(ctx, 0, 0)
+			if err != nil {
+				return err
+			}
+			sibling, err := team.Split(ctx, 0, 0)
+			if err != nil {
+				return err
+			}
+			buf, err := collectives.Alloc[int32](ctx, closed, 4)
+			if err != nil {
+				return err
+			}
+			if revoked {
+				if err := closed.Revoke(nil); err != nil {
+					return err
+				}
+				if err := collectives.Barrier(ctx, closed); !errors.Is(err, gaspi.ErrRevoked) {
+					return fmt.Errorf("barrier of a revoked team: %v", err)
+				}
+			}
+			if err := collectives.Barrier(ctx, team); err != nil {
+				return err
+			}
+			if err := closed.Close(); err != nil {
+				return err
+			}
+			_, agree := closed.Agree(ctx, 1)
+			_, shrink := closed.Shrink(ctx)
+			_, split := closed.Split(ctx, 0, 0)
+			_, bucket := collectives.NewBucket[int32](ctx, closed, collectives.Sum, collectives.BucketConfig{})
+			for name, err := range map[string]error{
+				"revoke": closed.Revoke(errors.New("too late")), "agree": agree, "shrink": shrink, "split": split, "bucket": bucket,
+				"release": collectives.Release(ctx, closed, buf), "reset": closed.Reset(ctx), "barrier": collectives.Barrier(ctx, closed),
+			} {
+				if !errors.Is(err, gaspi.ErrClosed) {
+					return fmt.Errorf("revoked %v, %s: got %v, want %v", revoked, name, err, gaspi.ErrClosed)
+				}
+			}
+			if err := collectives.Barrier(ctx, sibling); errors.Is(err, gaspi.ErrRevoked) != revoked {
+				return fmt.Errorf("revoked %v, barrier of the sibling: %v", revoked, err)
+			}
+			if err := collectives.Barrier(ctx, team); err != nil {
+				return err
+			}
+			return sibling.Close()
+		})
+	}
+}
+
 // TestClosedTeam refuses everything.
 func TestClosedTeam(t *testing.T) {
 	ranktest.Local(t, 2, small, func(ctx context.Context, p *gaspi.Proc) error {

@@ -20,6 +20,9 @@ import (
 // It is no collective call, does not block, and may be called while another goroutine is
 // in a call of the team. Team.Revoke of a team that was closed is an error.
 func (t *Team) Revoke(cause error) error {
+	if !t.revocable.Load() {
+		return teamError("revoke", gaspi.ErrClosed)
+	}
 	g := t.own
 	if t.cfg.RevokeWith != nil {
 		g = t.cfg.RevokeWith
@@ -58,6 +61,9 @@ func (t *Team) Agree(ctx context.Context, flags uint32) (uint32, error) {
 		return 0, refused("agree")
 	}
 	defer t.engine.Leave()
+	if t.closed {
+		return 0, teamError("agree", gaspi.ErrClosed)
+	}
 	if t.shrinking.group != nil {
 		return 0, teamError("agree", fmt.Errorf("%w: a Shrink of the team ended early and is to be finished first, by the same call again", gaspi.ErrInUse))
 	}
@@ -83,6 +89,9 @@ func (t *Team) Shrink(ctx context.Context) (*Team, error) {
 		return nil, refused("shrink")
 	}
 	defer t.engine.Leave()
+	if t.closed {
+		return nil, teamError("shrink", gaspi.ErrClosed)
+	}
 	for {
 		next, err := t.shrink(ctx)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
@@ -102,6 +103,7 @@ type Team struct {
 	shrinking  shrinking // a Shrink that ended early
 	broken     error     // why the team is unusable, nil if it is not
 	closed     bool
+	revocable  atomic.Bool // not closed; for Revoke, which does not enter the engine
 }
 
 // NewTeam makes a team of the members of group, which is committed. It is
@@ -139,6 +141,7 @@ func newTeam(ctx context.Context, group *gaspi.Group, cfg Config) (*Team, error)
 		plans: planCache{byKey: make(map[key]*Plan)},
 	}
 	t.ready = t.look
+	t.revocable.Store(true)
 	if err := t.build(ctx); err != nil {
 		spread(cfg.RevokeWith, err)
 		agree.GiveUp(own, err)
@@ -228,6 +231,7 @@ func (t *Team) Close() error {
 		return nil
 	}
 	t.closed = true
+	t.revocable.Store(false)
 	t.abandon()
 	t.shrinking.giveUp()
 	t.member.Close()
