@@ -395,9 +395,10 @@ func TestMutants(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/%s", a.Op, a.Name), func(t *testing.T) {
 				t.Parallel()
 				rng := rand.New(rand.NewPCG(seed, uint64(i)))
+				var prover prove.Prover
 				for k, kind := range kinds {
 					for range 10 {
-						if mutate(t, a, kind, k < joined, rng) {
+						if mutate(t, &prover, a, kind, k < joined, rng) {
 							refused[k].Add(1)
 						}
 					}
@@ -414,7 +415,7 @@ func TestMutants(t *testing.T) {
 
 // mutate makes and checks one mutant, of schedules of which no step is apart if join says so, and reports whether it was
 // made and refused.
-func mutate(t *testing.T, a Algorithm, kind mutant, join bool, rng *rand.Rand) bool {
+func mutate(t *testing.T, prover *prove.Prover, a Algorithm, kind mutant, join bool, rng *rand.Rand) bool {
 	p := 2 + rng.IntN(7)
 	c := schedule.Call{Op: a.Op, Size: p, Root: rng.IntN(p), Count: 2*p + 3, Line: 1 + 3*rng.IntN(2), Rounds: 1 + rng.IntN(3)}
 	// Stages are left out, since ranks that contribute nothing make copies for nobody.
@@ -434,7 +435,7 @@ func mutate(t *testing.T, a Algorithm, kind mutant, join bool, rng *rand.Rand) b
 		return false
 	}
 	opts := prove.Options{Ordered: a.Ordered, Shares: a.Shares, Exposes: a.Exposes}
-	err := prove.Check(&c, func(r int) *schedule.Schedule { return m.all[r] }, opts)
+	err := prover.Check(&c, func(r int) *schedule.Schedule { return m.all[r] }, opts)
 	if err == nil && harmless(a, kind.name) == "" {
 		t.Errorf("%s: %s: %s: %+v: proven all the same", kind.name, f.name, m.what, c)
 	}

@@ -245,11 +245,30 @@ func place(p int, host func(r int) int) []int {
 	return all
 }
 
+// A bench proves trials, each in the memory of the ones before it. It is for one goroutine at a time.
+type bench struct {
+	prover prove.Prover
+	makers []schedule.Maker // by rank
+	made   []*schedule.Schedule
+}
+
 // prove proves one trial.
-func (t trial) prove(a Algorithm) error {
+func (b *bench) prove(a Algorithm, t trial) error {
 	opts := prove.Options{Ordered: a.Ordered, Shares: a.Shares, Exposes: a.Exposes && !t.form.staged, Locals: t.form.locals, Hosts: t.call.Nodes, Depth: t.depth()}
 	emit := t.form.emit(slices.Max(append([]int{t.call.Count}, t.call.Counts...)), a.Emit)
-	return prove.Check(&t.call, func(r int) *schedule.Schedule { return schedule.Build(&t.call, r, emit) }, opts)
+	for len(b.makers) < t.call.Size {
+		b.makers = append(b.makers, schedule.Maker{})
+	}
+	b.made = b.made[:0]
+	err := b.prover.Check(&t.call, func(r int) *schedule.Schedule {
+		s := b.makers[r].Build(&t.call, r, emit)
+		b.made = append(b.made, s)
+		return s
+	}, opts)
+	for r, s := range b.made {
+		b.makers[r].Free(s)
+	}
+	return err
 }
 
 // budget is how many trials there are at p ranks, of all that are possible.
@@ -296,10 +315,10 @@ func TestProve(t *testing.T) {
 		for _, a := range All() {
 			t.Run(fmt.Sprintf("%v/%s", a.Op, a.Name), func(t *testing.T) {
 				t.Parallel()
-				many, heeds := steps(a, 64) > 64*manySteps, heedsOf(a)
+				many, heeds, b := steps(a, 64) > 64*manySteps, heedsOf(a), new(bench)
 				for p := 1; p <= 64; p++ {
 					if !skips(p, seedOf(a), many) {
-						proveSome(t, a, p, heeds)
+						proveSome(t, b, a, p, heeds)
 					}
 				}
 			})
@@ -315,7 +334,7 @@ func seedOf(a Algorithm) uint64 {
 }
 
 // proveSome proves some trials of an algorithm, which heeds these parameters, at p ranks.
-func proveSome(t *testing.T, a Algorithm, p int, heeds heeds) {
+func proveSome(t *testing.T, b *bench, a Algorithm, p int, heeds heeds) {
 	some, all := budget(p), slices.DeleteFunc(trials(a, p, heeds), func(t trial) bool { return t.costly(p) })
 	if p <= 2 && len(all) == 0 {
 		t.Fatalf("%d ranks: there is no call that it fits", p)
@@ -327,7 +346,7 @@ func proveSome(t *testing.T, a Algorithm, p int, heeds heeds) {
 		some = (some + 3) / 4
 	}
 	for _, trial := range all[:min(some, len(all))] {
-		if err := trial.prove(a); err != nil {
+		if err := b.prove(a, trial); err != nil {
 			t.Fatalf("%v (drawn with seed %d):\n%v", trial, seed, err)
 		}
 	}
@@ -343,6 +362,7 @@ func TestProveManyRanks(t *testing.T) {
 		for i, a := range All() {
 			t.Run(fmt.Sprintf("%v/%s", a.Op, a.Name), func(t *testing.T) {
 				t.Parallel()
+				b := new(bench)
 				for _, p := range []int{[]int{100, 127, 128, 129, 255, 256, 257}[i%7], []int{511, 512, 1000, 1024}[i%4]} {
 					c := schedule.Call{Op: a.Op, Size: p, Root: p / 3, Count: p / 50, Line: 8, Rounds: bits.Len(uint(p - 1))}
 					if !a.Op.Blockwise() {
@@ -351,7 +371,7 @@ func TestProveManyRanks(t *testing.T) {
 					if !fits(a, &c) || steps(a, 64) > 64*manySteps {
 						continue
 					}
-					if err := (trial{c, forms()[0]}).prove(a); err != nil {
+					if err := b.prove(a, trial{c, forms()[0]}); err != nil {
 						t.Fatalf("%+v:\n%v", c, err)
 					}
 				}

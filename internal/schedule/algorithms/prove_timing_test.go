@@ -350,13 +350,14 @@ func TestProofsHold(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/%s", a.Op, a.Name), func(t *testing.T) {
 				t.Parallel()
 				rng := rand.New(rand.NewPCG(seed, uint64(i)))
+				var prover prove.Prover
 				for range 40 {
 					c := schedule.Call{Op: a.Op, Size: 2 + rng.IntN(3), Count: 5, Line: 1}
 					c.Root = rng.IntN(c.Size)
 					if !fits(a, &c) {
 						continue
 					}
-					m, err := disturbed(a, &c, rng)
+					m, err := disturbed(&prover, a, &c, rng)
 					fails := tryChance(a, &c, m, rng)
 					switch {
 					case err == nil:
@@ -381,14 +382,14 @@ func TestProofsHold(t *testing.T) {
 }
 
 // disturbed are changed schedules of a call, and what their proof says.
-func disturbed(a Algorithm, c *schedule.Call, rng *rand.Rand) ([]*schedule.Schedule, error) {
+func disturbed(prover *prove.Prover, a Algorithm, c *schedule.Call, rng *rand.Rand) ([]*schedule.Schedule, error) {
 	m := &mutation{rng: rng}
 	for r := range c.Size {
 		m.all = append(m.all, schedule.Build(c, r, a.Emit))
 	}
 	disturb(m)
 	opts := prove.Options{Ordered: a.Ordered, Shares: a.Shares, Exposes: a.Exposes, Depth: chanceDepth}
-	return m.all, prove.Check(c, func(r int) *schedule.Schedule { return m.all[r] }, opts)
+	return m.all, prover.Check(c, func(r int) *schedule.Schedule { return m.all[r] }, opts)
 }
 
 // tryChance runs schedules by chance, some times, and returns what went wrong.

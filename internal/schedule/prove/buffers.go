@@ -32,13 +32,12 @@ func (k *check) memoryOf(rank int32, buf schedule.Buffer) *memory {
 	return &k.memories[int(rank)*k.stride()+at]
 }
 
-// vectorsOf are the buffers of the caller.
-func (k *check) vectorsOf() []schedule.Buffer {
-	all := []schedule.Buffer{schedule.In, schedule.Out}
+// nameBuffers lists the buffers of the caller.
+func (k *check) nameBuffers() {
+	k.buffers = append(k.buffers[:0], schedule.In, schedule.Out)
 	for i := range k.opts.Locals - 1 {
-		all = append(all, schedule.Extra(i))
+		k.buffers = append(k.buffers, schedule.Extra(i))
 	}
-	return all
 }
 
 // placed is where In or Out of a rank lies: in itself, or in the other one.

@@ -1,37 +1,52 @@
 package prove
 
-import "github.com/gaspi-go/gaspi-go/internal/schedule"
+import (
+	"slices"
+
+	"github.com/gaspi-go/gaspi-go/internal/schedule"
+)
 
 // open makes lanes, memories and slots, and lets callers write their vectors for
 // the first run.
 func (k *check) open() {
 	p := k.call.Size
-	k.terms = newTerms()
-	k.wanted = make(map[promiseKey]foldedValue)
-	k.slots = make([]*slot, p*k.slotsEach())
-	k.begun = make([]int32, p)
+	k.terms.begin()
+	k.wanted = emptied(k.wanted)
+	k.slots, k.begun = zeros(k.slots, p*k.slotsEach()), zeros(k.begun, p)
+	k.slotPool.used, k.fencePool.used = 0, 0
+	k.ready, k.first, k.lanes, k.memories = k.ready[:0], k.first[:0], k.lanes[:0], k.memories[:0]
+	k.nameBuffers()
 	k.makeRoom()
 	for r, s := range k.plans {
 		k.first = append(k.first, int32(len(k.lanes)))
 		for l := range max(1, len(s.Lanes)) {
-			k.lanes = append(k.lanes, lane{
-				rank: int32(r), lane: int32(l), id: int32(len(k.lanes)), fences: make(map[int32]*fence),
-			})
+			id := len(k.lanes)
+			k.lanes = longer(k.lanes)
+			was := &k.lanes[id]
+			*was = lane{rank: int32(r), lane: int32(l), id: int32(id), flushes: was.flushes[:0], fences: emptied(was.fences)}
 		}
-		k.memories = append(k.memories, newMemory(s.Scratch), newMemory(s.Flip), newMemory(s.Flip))
-		for _, buf := range k.vectorsOf() {
+		for _, n := range []int{s.Scratch, s.Flip, s.Flip} {
+			k.addMemory(n)
+		}
+		for _, buf := range k.buffers {
 			n, _ := k.length(r, buf)
-			k.memories = append(k.memories, newMemory(n))
+			k.addMemory(n)
 		}
 		for range k.opts.Depth.Copies {
-			k.memories = append(k.memories, newMemory(s.Eager))
+			k.addMemory(s.Eager)
 		}
 	}
 	k.first = append(k.first, int32(len(k.lanes)))
-	k.clocks.length = len(k.lanes)
+	k.clocks.begin(len(k.lanes))
 	for i := range k.lanes {
 		k.lanes[i].base = k.clocks.zero()
 	}
+}
+
+// addMemory adds a memory of n elements that hold nothing.
+func (k *check) addMemory(n int) {
+	k.memories = longer(k.memories)
+	k.memories[len(k.memories)-1].begin(n)
 }
 
 // makeRoom makes room for all events, of which there are many.
@@ -50,8 +65,8 @@ func (k *check) makeRoom() {
 			}
 		}
 	}
-	k.events = make([]access, 0, (k.opts.Runs+1)*events)
-	k.sent = make([]sent, 0, k.opts.Runs*sends)
+	k.events = slices.Grow(k.events[:0], (k.opts.Runs+1)*events)
+	k.sent = slices.Grow(k.sent[:0], k.opts.Runs*sends)
 }
 
 // lanesOf are the lanes of a rank, at least one. Steps of the rank outside of a run belong to
@@ -86,7 +101,7 @@ func (k *check) turn(rank int) error {
 	k.events = append(k.events, access{
 		run: int32(k.run), rank: l.rank, lane: -1, mark: mark{l.id, l.now}, sent: -1,
 	})
-	for _, buf := range k.vectorsOf() {
+	for _, buf := range k.buffers {
 		r := schedule.Region{Rank: l.rank, Buf: buf, Len: k.memoryOf(l.rank, buf).n}
 		if r.Len == 0 {
 			continue

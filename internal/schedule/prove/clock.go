@@ -12,7 +12,13 @@ type clock struct {
 // clockPool makes clocks of one length and takes them back.
 type clockPool struct {
 	length int
+	all    []*clock
 	free   []*clock
+}
+
+// begin takes all clocks back, and makes those of that length from now on.
+func (p *clockPool) begin(length int) {
+	p.length, p.free = length, append(p.free[:0], p.all...)
 }
 
 // zero is a clock that knows nothing.
@@ -26,10 +32,15 @@ func (p *clockPool) get() *clock {
 	if n := len(p.free); n > 0 {
 		c := p.free[n-1]
 		p.free = p.free[:n-1]
-		c.holders = 1
+		if cap(c.seen) < p.length {
+			c.seen = make([]int32, p.length)
+		}
+		c.seen, c.holders = c.seen[:p.length], 1
 		return c
 	}
-	return &clock{make([]int32, p.length), 1}
+	c := &clock{make([]int32, p.length), 1}
+	p.all = append(p.all, c)
+	return c
 }
 
 // hold is c for one more holder.

@@ -7,19 +7,21 @@ import (
 )
 
 // written is what a caller writes into a vector before the present run: its
-// contribution, and anything where that leaves room.
+// contribution, and anything where that leaves room. The pieces last until the next call.
 func (k *check) written(rank int, buf schedule.Buffer) []piece {
 	n := k.memoryOf(int32(rank), buf).n
-	m := newMemory(n)
+	m := &k.caller
+	m.begin(n)
 	rest := leaf{rest: true, run: int32(k.run), rank: int32(rank), local: int32(buf)}
-	k.lay(&m, 0, piece{n, foldedValue{k.terms.leaf(rest), 0}})
+	k.lay(m, 0, piece{n, foldedValue{k.terms.leaf(rest), 0}})
 	if in := k.placed(rank, schedule.In); in.Buf == buf {
-		k.lay(&m, in.Off, piece{in.Len, foldedValue{k.given(rank, 0), 0}})
+		k.lay(m, in.Off, piece{in.Len, foldedValue{k.given(rank, 0), 0}})
 	}
 	if buf >= schedule.Extra(0) {
-		k.lay(&m, 0, piece{n, foldedValue{k.given(rank, 1+int(buf-schedule.Extra(0))), 0}})
+		k.lay(m, 0, piece{n, foldedValue{k.given(rank, 1+int(buf-schedule.Extra(0))), 0}})
 	}
-	return m.appendTo(nil, 0, len(m.cells))
+	k.writing = m.appendTo(k.writing[:0], 0, len(m.cells))
+	return k.writing
 }
 
 // lay stores a piece in a memory that nobody else looks at.
@@ -37,7 +39,7 @@ func (k *check) given(rank, local int) int32 {
 
 // keeps checks what the vectors of a rank hold at the end of the run.
 func (k *check) keeps(rank int) error {
-	for _, buf := range k.vectorsOf() {
+	for _, buf := range k.buffers {
 		m := k.memoryOf(int32(rank), buf)
 		if m.n == 0 {
 			continue
@@ -79,22 +81,23 @@ func (k *check) same(have, must foldedValue) bool {
 	return k.terms.level(have, k.opts.Ordered) == k.terms.level(must, k.opts.Ordered)
 }
 
-// want is what a vector must hold at the end of the run.
+// want is what a vector must hold at the end of the run. The memory lasts until the next call.
 func (k *check) want(rank int, buf schedule.Buffer) *memory {
 	n := k.memoryOf(int32(rank), buf).n
-	m := newMemory(n)
+	m := &k.promised
+	m.begin(n)
 	if n > 0 {
 		m.fill(0, 1, k.written(rank, buf), nobody)
 	}
 	c := k.call
 	if c.InPlace && (c.Op == schedule.ReduceScatter && buf == schedule.In || c.Op == schedule.AllToAll && buf == schedule.Out) {
-		k.lay(&m, 0, piece{n, foldedValue{seq: anything}})
+		k.lay(m, 0, piece{n, foldedValue{seq: anything}})
 	}
 	all := buf >= schedule.Extra(0) && c.Op != schedule.ReduceScatter // have the result
 	if out := k.placed(rank, schedule.Out); out.Len > 0 && (out.Buf == buf || all) {
-		k.promise(rank, func(off int, p piece) { k.lay(&m, out.Off+off, p) })
+		k.promise(rank, func(off int, p piece) { k.lay(m, out.Off+off, p) })
 	}
-	return &m
+	return m
 }
 
 // promise calls lay for each piece of a rank's result that the operation defines.

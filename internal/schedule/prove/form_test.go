@@ -2,16 +2,25 @@ package prove
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/internal/schedule"
 )
 
-// checked proves what emit makes for a call.
+// checked proves what emit makes for a call, and again in the memory of the first proof.
 func checked(c *schedule.Call, emit schedule.Emitter, opts Options) error {
 	c.Line = max(c.Line, 1)
-	return Check(c, func(r int) *schedule.Schedule { return schedule.Build(c, r, emit) }, opts)
+	var p Prover
+	prove := func() error {
+		return p.Check(c, func(r int) *schedule.Schedule { return schedule.Build(c, r, emit) }, opts)
+	}
+	first, again := prove(), prove()
+	if fmt.Sprint(first) != fmt.Sprint(again) {
+		return fmt.Errorf("proven again: %v; want %v", again, first)
+	}
+	return again
 }
 
 // refused fails the test unless err breaks the rule and says so in these words.

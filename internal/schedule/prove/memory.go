@@ -29,12 +29,12 @@ type piece struct {
 	held foldedValue
 }
 
-// newMemory is n elements that hold nothing.
-func newMemory(n int) memory {
-	if n == 0 {
-		return memory{}
+// begin makes a memory n elements that hold nothing.
+func (m *memory) begin(n int) {
+	m.n, m.cells = n, m.cells[:0]
+	if n > 0 {
+		m.cells = append(m.cells, cell{writer: nobody, reader: nobody})
 	}
-	return memory{n: n, cells: []cell{{writer: nobody, reader: nobody}}}
 }
 
 // end is where the i-th cell ends.

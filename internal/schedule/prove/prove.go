@@ -33,11 +33,22 @@ type Options struct {
 // nil if they are right, otherwise an *Error that says where they are not. It
 // keeps none of the schedules.
 func Check(c *schedule.Call, build func(rank int) *schedule.Schedule, opts Options) error {
+	return new(Prover).Check(c, build, opts)
+}
+
+// A Prover proves schedules of one call after the other, each in the memory that those before it took. It is for one
+// goroutine at a time; the zero Prover is ready.
+type Prover struct{ last check }
+
+// Check is Check.
+func (p *Prover) Check(c *schedule.Call, build func(rank int) *schedule.Schedule, opts Options) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
 	opts.Locals = max(opts.Locals, 1)
-	k := &check{call: c, opts: opts, layout: c.Layout()}
+	k := &p.last
+	k.call, k.opts, k.layout, k.plans = c, opts, c.Layout(), k.plans[:0]
+	defer func() { clear(k.plans) }()
 	if err := k.accepts(); err != nil {
 		return err
 	}
@@ -80,30 +91,37 @@ func (o *Options) settle(s *schedule.Schedule) {
 	}
 }
 
-// check is the state of one proof.
+// check is the state of one proof. Fields for use by a function have no meaning outside of it.
 type check struct {
 	call   *schedule.Call
 	opts   Options
 	layout schedule.Layout // where In and Out lie if the call is in place
 	plans  []*schedule.Schedule
 
-	terms    *terms
+	terms    terms
 	memories []memory // of all ranks; see memoryOf
 	lanes    []lane   // of all ranks; see lanesOf
 	first    []int32  // rank -> its first lane
 	slots    []*slot  // of all ranks, see slotOf; nil if never used
-	spare    []slot   // not yet in use
 	events   []access
 	sent     []sent
 	clocks   clockPool
+
+	slotPool  pool[slot]  // of slots
+	fencePool pool[fence] // of lanes
 
 	run    int
 	ready  []int32 // lanes that may go on
 	begun  []int32 // rank -> when its run began, by its first lane's clock
 	wanted map[promiseKey]foldedValue
 
-	pieces [][]piece // of each source of a step, reused
-	folded []piece
+	buffers  []schedule.Buffer // of the caller
+	caller   memory            // for use by written
+	writing  []piece           // for use by written
+	promised memory            // for use by want
+	pieces   [][]piece         // of each source of a step, for use by fold
+	folded   []piece           // for use by fold
+	at, used []int             // for use by foldPieces
 }
 
 // walk does one run: all lanes until none can go on, then what callers do.

@@ -20,9 +20,6 @@ type slot struct {
 	room [2]int32 // for one of each, since there are rarely more
 }
 
-// slotsAtOnce is how many slots are allocated together.
-const slotsAtOnce = 128
-
 // slotsEach is how many slots a rank has: each eager slot is one for each copy.
 func (k *check) slotsEach() int {
 	return k.plans[0].Slots + k.plans[0].EagerSlots*k.opts.Depth.Copies
@@ -36,12 +33,11 @@ func (k *check) slotOf(rank, number int32) *slot {
 	}
 	at := &k.slots[int(rank)*k.slotsEach()+i]
 	if *at == nil {
-		if len(k.spare) == 0 {
-			k.spare = make([]slot, slotsAtOnce)
+		s := k.slotPool.next()
+		if s.posts == nil {
+			s.posts, s.waiting = s.room[:0:1], s.room[1:1]
 		}
-		s := &k.spare[0]
-		k.spare = k.spare[1:]
-		s.last, s.posts, s.waiting = -1, s.room[:0:1], s.room[1:1]
+		s.posts, s.last, s.awaited, s.waiting, s.credits = s.posts[:0], -1, 0, s.waiting[:0], s.credits[:0]
 		*at = s
 	}
 	return *at

@@ -83,7 +83,8 @@ func (k *check) do(l *lane, id int32, e *access, step *schedule.Step) error {
 func (k *check) send(l *lane, id, peer int32, signal bool) int32 {
 	f := l.fences[peer]
 	if f == nil {
-		f = new(fence)
+		f = k.fencePool.next()
+		f.signals = f.signals[:0]
 		l.fences[peer] = f
 	}
 	at := int32(len(k.sent))
@@ -130,8 +131,8 @@ func (k *check) fold(l *lane, id int32, step *schedule.Step) error {
 // foldPieces appends the fold of sources that have the same number of elements.
 // Poison stands where one of them is a coded form.
 func (k *check) foldPieces(dst []piece, srcs [][]piece) []piece {
-	at := make([]int, len(srcs))   // the piece of each source
-	used := make([]int, len(srcs)) // elements of it
+	k.at, k.used = zeros(k.at, len(srcs)), zeros(k.used, len(srcs))
+	at, used := k.at, k.used // the piece of each source, and elements of it
 	for at[0] < len(srcs[0]) {
 		n := srcs[0][at[0]].n - used[0]
 		for i, s := range srcs {

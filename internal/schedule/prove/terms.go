@@ -40,15 +40,16 @@ type terms struct {
 	codes  []code
 
 	levels map[int32]foldedValue // by sequence; see level
-	lists  map[uint64][]list     // by hash
-	named  int32                 // so many lists
-	room   []foldedValue         // for use by level
+	lists  []list
+	byHash map[uint64]int32 // the number of the last list with that hash
+	parts  []foldedValue    // of lists
+	room   []foldedValue    // for use by level
 }
 
-// A list is contributions one by one, by a number.
+// A list is contributions one by one. Its number is its place in all lists, from 1.
 type list struct {
-	parts  []foldedValue // the first of which has no delta
-	number int32
+	parts []foldedValue // the first of which has no delta
+	next  int32         // the number of another list with the same hash, or 0
 }
 
 // A node is a sequence: a leaf, a pair, or a coded form.
@@ -65,11 +66,10 @@ type code struct {
 	pieces []piece
 }
 
-func newTerms() *terms {
-	return &terms{
-		nodes: make([]node, 1), leaves: make(map[leaf]int32),
-		pairs: make(map[pair]int32), levels: make(map[int32]foldedValue), lists: make(map[uint64][]list),
-	}
+// begin forgets all sequences but poison.
+func (t *terms) begin() {
+	t.nodes, t.codes, t.lists, t.parts = append(t.nodes[:0], node{}), t.codes[:0], t.lists[:0], t.parts[:0]
+	t.leaves, t.pairs, t.levels, t.byHash = emptied(t.leaves), emptied(t.pairs), emptied(t.levels), emptied(t.byHash)
 }
 
 // leaf is the sequence of one contribution.
@@ -149,12 +149,16 @@ func (t *terms) number(parts []foldedValue) int32 {
 	for _, v := range parts {
 		hash = ((hash^uint64(v.seq))*prime ^ uint64(v.delta)) * prime
 	}
-	for _, l := range t.lists[hash] {
-		if slices.Equal(l.parts, parts) {
-			return l.number
+	last := t.byHash[hash]
+	for n := last; n != 0; n = t.lists[n-1].next {
+		if slices.Equal(t.lists[n-1].parts, parts) {
+			return n
 		}
 	}
-	t.named++
-	t.lists[hash] = append(t.lists[hash], list{slices.Clone(parts), t.named})
-	return t.named
+	at := len(t.parts)
+	t.parts = append(t.parts, parts...)
+	t.lists = append(t.lists, list{t.parts[at:], last})
+	n := int32(len(t.lists))
+	t.byHash[hash] = n
+	return n
 }
