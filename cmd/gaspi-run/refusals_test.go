@@ -309,6 +309,21 @@ func onB(sentence string, bad badProgram) string {
 	return "host b: " + sentence
 }
 
+// goOfOther is another machine, and a PATH whose go command writes an ELF file of it if GOARCH names it.
+// The real one would compile Go's runtime for it first, which tests nothing of this program.
+func goOfOther(t *testing.T, path string) (name, with string) {
+	t.Helper()
+	_, _, other, name := ownMachine(t)
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "foreign"), dynamic(other, "/nowhere/ld.so"), 0o644)
+	writeFile(t, filepath.Join(dir, "go"), `#!/bin/sh
+[ "$1 $GOARCH" = "build `+name+`" ] || exit 1
+while [ "$1" != -o ]; do shift; done
+cat '`+dir+`/foreign' >"$2"
+`, 0o755)
+	return name, dir + ":" + path
+}
+
 // TestPackagesThatCannotBeBuilt also has what is found before a job begins, by name.
 func TestPackagesThatCannotBeBuilt(t *testing.T) {
 	dir := t.TempDir()
@@ -326,8 +341,8 @@ func TestPackagesThatCannotBeBuilt(t *testing.T) {
 	}
 	t.Chdir(dir)
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -mod=mod")
-	_, _, _, otherName := ownMachine(t)
 	path := os.Getenv("PATH")
+	otherName, otherGo := goOfOther(t, path)
 	cases := []struct {
 		program, path, goarch string
 		code                  int
@@ -335,7 +350,7 @@ func TestPackagesThatCannotBeBuilt(t *testing.T) {
 	}{
 		{program: "./broken", code: 1, says: "# example.test/m/broken\n"},
 		{program: "./library", code: 126, says: "gaspi-run: ./library: not executable: it is a Go package that gives no program for this system; its name must be main, and GOOS, if it is set, linux\n"},
-		{program: "./fine", goarch: otherName, code: 126, says: "gaspi-run: ./fine: not executable: it is built for " + otherName + ", and this host is "},
+		{program: "./fine", goarch: otherName, path: otherGo, code: 126, says: "gaspi-run: ./fine: not executable: it is built for " + otherName + ", and this host is "},
 		{program: "./fine", path: filepath.Join(dir, "bin"), code: 126, says: "gaspi-run: ./fine: not executable: it is a Go package, and the go command to build it is not in PATH; install Go, or build the package elsewhere\n"},
 		{program: "nowhere/no/package", code: 127, says: "gaspi-run: nowhere/no/package: no such program: it is neither a file nor a directory, and no import path that the go command knows here: package nowhere/no/package is not in std"},
 		{program: "nope-nope", code: 127, says: "gaspi-run: nope-nope: no such program in PATH, and no directory with a Go package is here by that name\n"},
