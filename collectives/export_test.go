@@ -67,8 +67,9 @@ func Outline(t *Team, task Task) string {
 	s := schedule.Build(&p.call.Call, t.me, p.variant.Emitter())
 	depth := t.depth(s, p.task.elem.Size)
 	p.bid = t.arena.Bid(executor.Notifications(s, depth), executor.Room(s, p.task.elem.Size, depth))
+	p.text = p.wording()
 	return fmt.Sprintf("%v by %v: plain %v, in %v, out %v, %d elements of scratch and %d of flip, %+v, signature %x",
-		p.text(), p.variant, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
+		p.text, p.variant, p.plain(), k.in, k.out, s.Scratch, s.Flip, p.bid, p.signature())
 }
 
 // Ahead returns how many runs ahead a plan for a task lets a sender be, or 0 if there is no plan.

@@ -28,6 +28,7 @@ type Plan struct {
 	variant choice.Variant
 	bid     memory.Bid
 	claim   memory.Claim
+	text    string // the call as messages show it
 	sign    uint64 // its signature
 	pinned  bool   // made by NewPlan: kept until Close
 
@@ -67,6 +68,7 @@ func (t *Team) newPlan(ctx context.Context, task *Task, k key) (*Plan, error) {
 	}
 	if t.early.plan == nil {
 		p.bid = t.arena.Bid(executor.Notifications(b.Schedule, b.Depth), executor.Room(b.Schedule, b.Element.Size, b.Depth))
+		p.text = p.wording()
 		p.sign = p.signature()
 	}
 	if err := t.reserve(ctx, p); err != nil {
@@ -285,12 +287,12 @@ func (p *Plan) renew() {
 func (p *Plan) signature() uint64 {
 	h := fnv.New64a()
 	k := &p.key
-	fmt.Fprintf(h, "%s|%v|%v|%d|%v|%v|%v", p.text(), p.variant, k.call, k.plan, k.in, k.out, p.bid)
+	fmt.Fprintf(h, "%s|%v|%v|%d|%v|%v|%v", p.text, p.variant, k.call, k.plan, k.in, k.out, p.bid)
 	return h.Sum64()
 }
 
-// text is the call as messages show it.
-func (p *Plan) text() string {
+// wording is the text of a plan whose algorithm is chosen.
+func (p *Plan) wording() string {
 	where := ""
 	if op := p.call.Op; p.call.InPlace && (op == schedule.ReduceScatter || op == schedule.AllGather || op == schedule.AllToAll) {
 		where = " in place"
@@ -313,5 +315,5 @@ func (p *Plan) text() string {
 
 // note is what this member says of its call of that number.
 func (p *Plan) note(call uint64) agreement.Note {
-	return agreement.Note{Call: call, Signature: p.sign, Member: p.t.me, Text: p.text()}
+	return agreement.Note{Call: call, Signature: p.sign, Member: p.t.me, Text: p.text}
 }

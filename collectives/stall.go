@@ -151,7 +151,7 @@ func (t *Team) strayed(ctx context.Context, r *run, stray *executor.StrayError) 
 	}
 	ahead := uint64(stray.Call-uint32(r.call)) & (1<<31 - 1)
 	if ahead < 1<<30 { // the sender has made more calls
-		later := agreement.Note{Call: r.call + ahead, Member: sender, Text: r.p.text()}
+		later := agreement.Note{Call: r.call + ahead, Member: sender, Text: r.p.text}
 		return t.condemn(ctx, r.p.note(r.call), another(r.call, later))
 	}
 	theirs := r.p.note(r.call - (1<<31 - ahead))
@@ -190,7 +190,7 @@ func (t *Team) matches(ctx context.Context) bool {
 func (t *Team) signed(sign uint32) string {
 	for _, p := range t.plans.byKey {
 		if agreement.Sign(p.sign) == sign {
-			return p.text()
+			return p.text
 		}
 	}
 	return "another call"
