@@ -71,7 +71,7 @@ func TestInterruptKeepsRows(t *testing.T) {
 		t.Run(c.transport, func(t *testing.T) {
 			dir := t.TempDir()
 			rows, plot := filepath.Join(dir, "rows.json"), filepath.Join(dir, "rows.svg")
-			_, stderr, code := interrupted(t, "delivery", false, "latency", "--transport", c.transport, "--sizes", "8:1MiB", "--time", "200ms", "--json", rows, "--plot", plot)
+			_, stderr, code := interrupted(t, "delivery", false, "latency", "--transport", c.transport, "--sizes", "8:1MiB", "--time", "60ms", "--json", rows, "--plot", plot)
 			if code != c.code || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, c.said) {
 				t.Errorf("exit code %d, said %q; want %d and %q", code, stderr, c.code, c.said)
 			}
