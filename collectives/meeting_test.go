@@ -28,6 +28,15 @@ type parted struct {
 	heap []int32
 	more []int32 // of another allocation
 	plan *collectives.Plan
+	room []int32 // where calls are refused, and touch none of it; else nil
+}
+
+// large is a vector of n elements, of memory of its own where calls are not refused.
+func (x *parted) large(n int) []int32 {
+	if x.room != nil {
+		return x.room[:n]
+	}
+	return make([]int32, n)
 }
 
 // newParted makes what the calls need, in the same order on all members.
@@ -62,7 +71,7 @@ func partners() []partner {
 			return collectives.AllReduce(ctx, x.team, make([]int32, 40), collectives.Sum)
 		}, "allreduce (sum of 40 int32)"},
 		{"sum that needs memory", func(ctx context.Context, x *parted) error {
-			return collectives.AllReduce(ctx, x.team, make([]int32, largeSum), collectives.Sum, whole())
+			return collectives.AllReduce(ctx, x.team, x.large(largeSum), collectives.Sum, whole())
 		}, "allreduce " + sumOfLarge},
 		{"broadcast of rank 1", func(ctx context.Context, x *parted) error {
 			_, err := collectives.Broadcast(ctx, x.team, 1, make([]int32, 3))
@@ -87,7 +96,7 @@ func partners() []partner {
 			return err
 		}, "allreduce (max of 50 int32)"},
 		{"new plan that needs memory", func(ctx context.Context, x *parted) error {
-			p, err := collectives.NewPlan(ctx, x.team, collectives.AllReduceTask(make([]int32, 1<<19), collectives.Max, whole()))
+			p, err := collectives.NewPlan(ctx, x.team, collectives.AllReduceTask(x.large(1<<19), collectives.Max, whole()))
 			if err == nil {
 				err = p.Run(ctx)
 			}
@@ -122,12 +131,13 @@ func mismatched(err error, says ...string) error {
 // of different sorts. All get an error that names both calls; the team refuses more until it is
 // reset, and then works.
 func TestMismatchOfMeetings(t *testing.T) {
+	room := make([]int32, max(largeSum, 1<<19))
 	onTeamEach(t, partners(), func(ctx context.Context, team *collectives.Team, one partner) error {
 		for _, two := range partners() {
 			if one.name == two.name {
 				continue
 			}
-			if err := disagree(ctx, team, one, two); err != nil {
+			if err := disagree(ctx, team, one, two, room); err != nil {
 				return fmt.Errorf("at rank 1 %s: %w", two.name, err)
 			}
 		}
@@ -166,8 +176,9 @@ func onTeamEach(t *testing.T, all []partner, main func(ctx context.Context, team
 	})
 }
 
-// disagree has rank 1 call two, and the others one.
-func disagree(ctx context.Context, team *collectives.Team, one, two partner) (err error) {
+// disagree has rank 1 call two, and the others one. Calls that are refused after that get room, which
+// all members have in common.
+func disagree(ctx context.Context, team *collectives.Team, one, two partner, room []int32) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	x, err := newParted(ctx, team)
@@ -186,11 +197,13 @@ func disagree(ctx context.Context, team *collectives.Team, one, two partner) (er
 	if err := mismatched(err, one.says, two.says); err != nil {
 		return err
 	}
+	x.room = room
 	for _, p := range partners() {
 		if err := p.call(ctx, x); !errors.Is(err, gaspi.ErrMismatch) {
 			return fmt.Errorf("%s after that: got %v, want %v", p.name, err, gaspi.ErrMismatch)
 		}
 	}
+	x.room = nil
 	if err := team.Reset(ctx); err != nil {
 		return err
 	}
