@@ -118,7 +118,7 @@ func locations[V int32 | int64 | float32 | float64]() arithmetic[collectives.Loc
 }
 
 // vector is the contribution of a member to a call.
-func (a arithmetic[T]) vector(op gaspi.Op, key uint64, member, n int) []T {
+func (a *arithmetic[T]) vector(op gaspi.Op, key uint64, member, n int) []T {
 	v := make([]T, n)
 	for i := range v {
 		v[i] = a.of(op, mix(key, uint64(member), uint64(i)))
@@ -127,7 +127,7 @@ func (a arithmetic[T]) vector(op gaspi.Op, key uint64, member, n int) []T {
 }
 
 // combine folds the vectors of some members, in that order.
-func (a arithmetic[T]) combine(op gaspi.Op, key uint64, members []int, n int) []T {
+func (a *arithmetic[T]) combine(op gaspi.Op, key uint64, members []int, n int) []T {
 	sum := a.vector(op, key, members[0], n)
 	for _, m := range members[1:] {
 		for i, x := range a.vector(op, key, m, n) {

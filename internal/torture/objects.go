@@ -82,7 +82,8 @@ func (d *depot) draw(generation int, capacity int64) {
 
 // content is a source of a batch.
 func (b *batch) content(j int) []uint32 {
-	v := integer[uint32]().vector(hoplite.Sum, b.key, j, b.length)
+	a := integer[uint32]()
+	v := a.vector(hoplite.Sum, b.key, j, b.length)
 	v[0] = 1 << j
 	return v
 }

@@ -14,7 +14,7 @@ import (
 // others, so that a sum or maximum shows which contributions are in it. The elements
 // behind are a load that must be that of exactly these.
 type staleMember[T gaspi.Number] struct {
-	*scene
+	s     *scene // no embedded field: its methods would be compiled for each type
 	op    gaspi.Op
 	slack int64
 	n     int     // elements
@@ -36,7 +36,7 @@ func stale(ctx context.Context, s *scene) error {
 }
 
 func follow[T gaspi.Number](ctx context.Context, s *scene, a arithmetic[T]) error {
-	f := &staleMember[T]{scene: s, a: a, op: pick(s.plan, gaspi.Sum, gaspi.Max), slack: int64(pick(s.plan, 0, 1, 2, 5, 40)), key: s.plan.Uint64()}
+	f := &staleMember[T]{s: s, a: a, op: pick(s.plan, gaspi.Sum, gaspi.Max), slack: int64(pick(s.plan, 0, 1, 2, 5, 40)), key: s.plan.Uint64()}
 	f.n = len(s.members) + pick(s.plan, 0, 5, 1000, 9000)
 	most := 1 + s.plan.Int64N(30)
 	for range s.members {
@@ -60,7 +60,7 @@ func follow[T gaspi.Number](ctx context.Context, s *scene, a arithmetic[T]) erro
 func (f *staleMember[T]) contribution(member int, clock int64) []T {
 	v := make([]T, f.n)
 	v[member] = T(clock)
-	for i := len(f.members); i < f.n; i++ {
+	for i := len(f.s.members); i < f.n; i++ {
 		v[i] = T(few(f.op, mix(f.key, uint64(member), uint64(clock))+uint64(i)))
 	}
 	return v
@@ -69,8 +69,8 @@ func (f *staleMember[T]) contribution(member int, clock int64) []T {
 // step is one call, begun once and finished by as many as it takes. Arguments of the later
 // calls do not count.
 func (f *staleMember[T]) step(ctx context.Context, rng *rand.Rand, r *ssp.Reduction[T], clock int64) error {
-	mine := f.contribution(f.me, clock)
-	got, err := resumed(ctx, f.scene, rng, func(ctx context.Context) (ssp.Result[T], error) {
+	mine := f.contribution(f.s.me, clock)
+	got, err := resumed(ctx, f.s, rng, func(ctx context.Context) (ssp.Result[T], error) {
 		got, err := r.AllReduce(ctx, mine)
 		if r.Clock() == clock {
 			clear(mine)
@@ -88,21 +88,21 @@ func (f *staleMember[T]) step(ctx context.Context, rng *rand.Rand, r *ssp.Reduct
 
 // check compares a result with the contributions that it says it has.
 func (f *staleMember[T]) check(got ssp.Result[T], clock int64) error {
-	n := len(f.members)
-	if f.mutant("wrong sum") {
+	n := len(f.s.members)
+	if f.s.mutant("wrong sum") {
 		got.Values[f.n-1]++
 	}
-	if f.mutant("too old") && clock > f.slack+2 {
-		got.Values[(f.me+1)%n] = 1
+	if f.s.mutant("too old") && clock > f.slack+2 {
+		got.Values[(f.s.me+1)%n] = 1
 	}
 	oldest, newest := clock, clock
 	want := make([]T, f.n)
-	for m := range f.members {
+	for m := range f.s.members {
 		has := int64(got.Values[m])
 		oldest, newest = min(oldest, has), max(newest, has)
 		closed := has == f.calls[m] // then it may be of any age
 		switch {
-		case m == f.me && has != clock:
+		case m == f.s.me && has != clock:
 			return fmt.Errorf("the own contribution is that of clock %d", has)
 		case has < 1 || has > f.calls[m]:
 			return fmt.Errorf("the contribution of member %d is that of clock %d; it makes %d calls", m, has, f.calls[m])
@@ -115,7 +115,7 @@ func (f *staleMember[T]) check(got ssp.Result[T], clock int64) error {
 			want[i] = f.a.fold(f.op, want[i], x)
 		}
 	}
-	if f.mutant("wrong clock") {
+	if f.s.mutant("wrong clock") {
 		oldest--
 	}
 	if got.Oldest != oldest || got.Newest != newest {
