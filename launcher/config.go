@@ -217,6 +217,9 @@ const NoHeartbeat = time.Duration(-1)
 // MinHeartbeat is the least that any other Config.Heartbeat may be.
 const MinHeartbeat = 100 * time.Millisecond
 
+// MaxHeartbeat is the most that any other Config.Heartbeat may be.
+const MaxHeartbeat = boot.MaxHeartbeat
+
 // An Output says what becomes of what the ranks print.
 type Output int
 
@@ -325,8 +328,8 @@ func (c Config) check() error {
 		return fmt.Errorf("heartbeat %v: a rank that stops in a debugger gives no sign of life; leave it out, or say 0", c.Heartbeat)
 	case c.Heartbeat < MinHeartbeat && c.Heartbeat != NoHeartbeat:
 		return fmt.Errorf("heartbeat %v: expected at least %v, or NoHeartbeat", c.Heartbeat, MinHeartbeat)
-	case c.Heartbeat > boot.MaxHeartbeat:
-		return fmt.Errorf("heartbeat %v: expected at most %v, or NoHeartbeat", c.Heartbeat, boot.MaxHeartbeat)
+	case c.Heartbeat > MaxHeartbeat:
+		return fmt.Errorf("heartbeat %v: expected at most %v, or NoHeartbeat", c.Heartbeat, MaxHeartbeat)
 	case c.Bind < BindNone || c.Bind > BindCore:
 		return fmt.Errorf("unknown kind of binding %d", c.Bind)
 	case !slices.Contains(transports, c.Transport):
@@ -345,7 +348,24 @@ func (c Config) check() error {
 	if err := c.Node.check(c); err != nil {
 		return err
 	}
+	ranks := c.Ranks
+	if c.Node.several() {
+		ranks = MaxRanks // until the other nodes have said how many they have
+	}
+	if err := c.checkDebugged(ranks); err != nil {
+		return err
+	}
 	return c.checkHosts()
+}
+
+// checkDebugged refuses to debug a rank that a job of so many does not have.
+func (c Config) checkDebugged(ranks int) error {
+	for _, r := range c.Debug {
+		if r < 0 || int(r) >= ranks {
+			return fmt.Errorf("rank %d cannot be debugged: the ranks of the job are 0 to %d", r, ranks-1)
+		}
+	}
+	return nil
 }
 
 // stdio says where the output of the ranks goes.

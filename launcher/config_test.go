@@ -21,6 +21,7 @@ func TestBadConfigs(t *testing.T) {
 		{"timeout", func(c *Config) { c.Timeout = -time.Second }, "timeout -1s is negative"},
 		{"heartbeat", func(c *Config) { c.Heartbeat = time.Millisecond }, "heartbeat 1ms: expected at least 100ms"},
 		{"long heartbeat", func(c *Config) { c.Heartbeat = 25 * time.Hour }, "heartbeat 25h0m0s: expected at most 24h0m0s, or NoHeartbeat"},
+		{"debugged rank", func(c *Config) { c.Debug = []Rank{1} }, "rank 1 cannot be debugged: the ranks of the job are 0 to 0"},
 		{"bind", func(c *Config) { c.Bind = 9 }, "binding 9"},
 		{"on failure", func(c *Config) { c.OnFailure = 9 }, "failure 9"},
 		{"argument", func(c *Config) { c.Args = []string{"a\x00b"} }, "zero byte"},

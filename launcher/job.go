@@ -67,10 +67,8 @@ type job struct {
 }
 
 func newJob(cfg Config, p *executable.File, all []hosts.Place, caught *signals.Caught) (*job, error) {
-	for _, r := range cfg.Debug {
-		if r < 0 || int(r) >= cfg.Ranks {
-			return nil, fmt.Errorf("rank %d cannot be debugged: the ranks of the job are 0 to %d", r, cfg.Ranks-1)
-		}
+	if err := cfg.checkDebugged(cfg.Ranks); err != nil {
+		return nil, err
 	}
 	j := &job{
 		cfg: cfg, id: boot.NewJobID(), program: p, caught: caught, family: &supervise.Children{}, losses: policy.NewLosses(cfg.Ranks),

@@ -71,6 +71,8 @@ func parse(args []string) (*options, error) {
 			o.config.Heartbeat = launcher.NoHeartbeat
 		case h < launcher.MinHeartbeat:
 			return nil, fmt.Errorf("--heartbeat %v: expected at least %v, or 0 for ever", h, launcher.MinHeartbeat)
+		case h > launcher.MaxHeartbeat:
+			return nil, fmt.Errorf("--heartbeat %v: expected at most %v, or 0 for ever", h, launcher.MaxHeartbeat)
 		}
 	}
 	var err error
