@@ -81,5 +81,16 @@ def shape_of(shape: Shape) -> tuple[int, ...]:
 
 
 def size_of(shape: Shape, dtype: Any) -> int:
-    """The bytes of an array."""
-    return math.prod(shape_of(shape)) * np.dtype(dtype).itemsize
+    """The bytes of an array in memory that other ranks reach. TypeError if it has objects."""
+    elements = np.dtype(dtype)
+    refuse_objects(elements, "memory of a rank")
+    size = math.prod(shape_of(shape)) * elements.itemsize
+    if size >= 2**63:
+        raise ValueError(f"shape {shape_of(shape)} of {elements!r}: {size} bytes; want less than 2**63")
+    return size
+
+
+def refuse_objects(elements: np.dtype[Any], what: str) -> None:
+    """Raises TypeError if elements are objects of Python, or have some."""
+    if elements.hasobject:
+        raise TypeError(f"{what}: elements of {elements!r} are Python objects, which mean nothing to other ranks")

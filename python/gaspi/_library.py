@@ -5,11 +5,13 @@ Every call gives up the interpreter's lock while it runs."""
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
+import struct
 import threading
 from ctypes import POINTER, c_char_p, c_int, c_long, c_ubyte, c_uint, c_ulong, c_ushort, c_void_p
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 # Values of gaspi_return_t.
 ERROR, SUCCESS, TIMEOUT = -1, 0, 1
@@ -62,6 +64,12 @@ class Task(ctypes.Structure):
         ("algorithm", c_char_p),
     ]
 
+    def __init__(self, **fields: Any) -> None:
+        root = fields.get("root", 0)
+        if not -(2**31) <= operator.index(root) < 2**31:
+            raise ValueError(f"root={root}: want the number of a member")
+        super().__init__(**fields)
+
 
 # The functions that are used: a letter for each argument, a pointer to what an upper-case one names.
 _LETTERS = {
@@ -82,6 +90,16 @@ _LETTERS = {
     "S": POINTER(c_char_p),
     "T": POINTER(Task),
     "C": POINTER(Config),
+}
+
+# Whole numbers by their letters: how struct packs them, and how errors call them. ctypes takes any whole number
+# and passes on its lowest bits.
+_NUMBERS = {
+    "b": ("B", "a segment, queue or group"),
+    "r": ("H", "a rank"),
+    "i": ("i", "a number"),
+    "u": ("I", "a notification, count or value"),
+    "z": ("Q", "a size, offset or time"),
 }
 
 _FUNCTIONS = {
@@ -219,6 +237,8 @@ def _declare(loaded: ctypes.CDLL) -> ctypes.CDLL:
             raise OSError(f"{loaded._name} has no function {name}: it is older than this package; build it anew") from None
         function.argtypes = [_LETTERS[letter] for letter in letters]
         function.restype = c_int
+        if not set(letters).isdisjoint("briu"):  # else its numbers are handles, times, and sizes of arrays
+            setattr(loaded, name, _ranged(name, function, letters))
     loaded.gaspi_config_set.argtypes = [Config]
     loaded.gaspi_config_set.restype = c_int
     loaded.gaspi_error_str.argtypes = [c_int]
@@ -226,3 +246,37 @@ def _declare(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.gaspigo_error.argtypes = []
     loaded.gaspigo_error.restype = c_char_p
     return loaded
+
+
+def _ranged(name: str, function: Any, letters: str) -> Callable[..., int]:
+    """The function with a look at its numbers: ValueError or TypeError for one that it cannot be given."""
+    places = [i for i, letter in enumerate(letters) if letter in _NUMBERS]
+    pick: Callable[[Any], Any] = operator.itemgetter(*places)
+    if len(places) == 1:
+        pick = operator.itemgetter(slice(places[0], places[0] + 1))
+    pack = struct.Struct("=" + "".join(_NUMBERS[letters[i]][0] for i in places)).pack
+
+    def call(*args: Any) -> int:
+        try:
+            pack(*pick(args))
+        except struct.error:
+            for i in places:
+                _check(name, letters[i], args[i])
+            raise
+        code: int = function(*args)
+        return code
+
+    return call
+
+
+def _check(name: str, letter: str, value: Any) -> None:
+    code, kind = _NUMBERS[letter]
+    bits = 8 * struct.calcsize("=" + code)
+    low, high = (0, 2**bits) if code.isupper() else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+    want = f"{name}: {value!r} as {kind}: want a whole number from {low} to {high - 1}"
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(want) from None
+    if not low <= number < high:
+        raise ValueError(want)

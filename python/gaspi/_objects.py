@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 import numpy as np
 
 from . import _library as lib
-from ._arrays import Array, Shape, check, op_of, shape_of, type_of
+from ._arrays import Array, Shape, check, op_of, refuse_objects, shape_of, type_of
 from ._blocking import again, once
 from ._errors import fail_with_text
 from ._memory import Memory
@@ -58,10 +58,9 @@ class Store:
         """Stores a copy of an array under a name. It blocks until the others can find it, and while there is no room.
         Shape and dtype are not stored."""
         array = check(array, f"object {name!r}", writes=False)
-        if array.dtype.hasobject:
-            raise TypeError(f"object {name!r}: elements of {array.dtype!r} are Python objects, which mean nothing to other ranks")
-        put, where = lib.api().gaspigo_put, array.ctypes.data
-        self._once(lambda ms: put(self._handle, name.encode(), where, array.nbytes, ms), f"put of object {name!r}", timeout)
+        refuse_objects(array.dtype, f"object {name!r}")
+        put, where, named = lib.api().gaspigo_put, array.ctypes.data, _encoded(name)
+        self._once(lambda ms: put(self._handle, named, where, array.nbytes, ms), f"put of object {name!r}", timeout)
 
     def view(
         self, name: str, dtype: Any = np.uint8, shape: Optional[Shape] = None, timeout: Optional[float] = None
@@ -69,8 +68,9 @@ class Store:
         """Blocks until an object was put and is here, and returns it to be read in place. The array has this dtype and
         shape, by default one axis."""
         handle, where, size = ctypes.c_ulong(), ctypes.c_void_p(), ctypes.c_ulong()
-        view = lib.api().gaspigo_view
-        self._once(lambda ms: view(self._handle, name.encode(), ms, handle, where, size), f"get of object {name!r}", timeout)
+        refuse_objects(np.dtype(dtype), f"object {name!r}")
+        view, named = lib.api().gaspigo_view, _encoded(name)
+        self._once(lambda ms: view(self._handle, named, ms, handle, where, size), f"get of object {name!r}", timeout)
         return View(name, handle.value, where.value or 0, size.value, shape, dtype)
 
     def get(
@@ -82,8 +82,8 @@ class Store:
 
     def delete(self, name: str, timeout: Optional[float] = None) -> None:
         """Removes an object at all ranks. One that does not exist is no error."""
-        delete = lib.api().gaspigo_delete
-        self._once(lambda ms: delete(self._handle, name.encode(), ms), f"delete of object {name!r}", timeout)
+        delete, named = lib.api().gaspigo_delete, _encoded(name)
+        self._once(lambda ms: delete(self._handle, named, ms), f"delete of object {name!r}", timeout)
 
     def reduce(
         self,
@@ -101,9 +101,9 @@ class Store:
         if first is not None and not 1 <= first <= len(names):
             raise ValueError(f"reduction {target!r}: first={first}; want 1 to {len(names)}, the number of objects")
         listed, used = _names(names, f"reduction {target!r}"), (ctypes.c_ubyte * len(names))()
-        reduce = lib.api().gaspigo_store_reduce
+        reduce, named = lib.api().gaspigo_store_reduce, _encoded(target)
         self._once(
-            lambda ms: reduce(self._handle, target.encode(), listed, len(names), first or 0, kind, number, ms, used),
+            lambda ms: reduce(self._handle, named, listed, len(names), first or 0, kind, number, ms, used),
             f"reduction {target!r}",
             timeout,
         )
@@ -128,4 +128,11 @@ class Store:
 def _names(names: Sequence[str], what: str) -> Any:
     if not names:
         raise ValueError(f"{what}: no names; want at least one")
-    return (ctypes.c_char_p * len(names))(*(name.encode() for name in names))
+    return (ctypes.c_char_p * len(names))(*map(_encoded, names))
+
+
+def _encoded(name: str) -> bytes:
+    """A name as C has it, which ends at a zero byte."""
+    if "\0" in name:
+        raise ValueError(f"object {name!r}: a name has no zero byte")
+    return name.encode()

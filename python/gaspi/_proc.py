@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, Optional, Union
 import numpy as np
 
 from . import _library as lib
-from ._arrays import Array, Shape, check, shape_of, size_of
+from ._arrays import Array, Shape, check, refuse_objects, shape_of, size_of
 from ._blocking import BLOCK, again, once
 from ._errors import Error, fail, lost_ranks
 from ._objects import Store
@@ -41,6 +41,10 @@ def init(
     api = lib.api()
     if _current is not None and not _current.closed:
         raise Error("gaspi.init: this process is a rank already: gaspi.current() returns it")
+    for name, number in (("queues", queues), ("queue_depth", queue_depth), ("notifications", notifications),
+                         ("groups", groups), ("segments", segments)):
+        if not 0 <= number < 2**32:
+            raise ValueError(f"gaspi.init: {name}={number}: want a number from 1")
     config = lib.Config()
     code = api.gaspi_config_get(config)
     config.queue_num, config.queue_size_max = queues, queue_depth
@@ -178,6 +182,7 @@ class Proc:
     def use(self, number: Optional[int], array: Array, *, group: Optional[Group] = None, timeout: Optional[float] = None) -> Segment:
         """As ``segment``, of the memory of an array that this process has, which the segment keeps."""
         array, members = check(array, "use", writes=True), (group or self.world).id
+        refuse_objects(array.dtype, "use")
         number = self._free(number)
         where = array.ctypes.data
         code = again(lambda ms: lib.api().gaspi_segment_use(number, where, array.nbytes, members, ms, 0), timeout)
@@ -186,6 +191,7 @@ class Proc:
     def bind(self, number: Optional[int], array: Array) -> Segment:
         """As ``alloc``, of the memory of an array that this process has, which the segment keeps."""
         array = check(array, "bind", writes=True)
+        refuse_objects(array.dtype, "bind")
         number = self._free(number)
         code = lib.api().gaspi_segment_bind(number, array.ctypes.data, array.nbytes, 0)
         return self._made(code, number, array.shape, array.dtype, array.nbytes, array)
@@ -228,11 +234,14 @@ class Proc:
         """Makes a group of some ranks, which all of them do. It blocks; timeout is in seconds."""
         api, members = lib.api(), sorted(ranks)
         number = _number(api.gaspi_group_create, ctypes.c_ubyte(), "new group")
-        for rank in members:
-            code = api.gaspi_group_add(number, rank)
-            if code:
-                api.gaspi_group_delete(number)
-                fail(code, f"group of ranks {members}: rank {rank}")
+        try:
+            for rank in members:
+                code = api.gaspi_group_add(number, rank)
+                if code:
+                    fail(code, f"group of ranks {members}: rank {rank}")
+        except BaseException:
+            api.gaspi_group_delete(number)
+            raise
         code = again(lambda ms: api.gaspi_group_commit(number, ms), timeout)
         if code:
             fail(code, f"group of ranks {members}")

@@ -468,7 +468,7 @@ class Team(Calls[Any]):
         _checked(lib.api().gaspigo_team_revoke(self._handle, cause.encode()), "revocation of a team")
 
     def agree(self, flags: int, timeout: Optional[float] = None) -> int:
-        """Combines 32-bit flags of the members that are left by AND; it works after losses. timeout is in seconds."""
+        """Combines flags, 0 to 2**31 - 1, of the members that are left by AND; it works after losses. timeout is in seconds."""
         agreed = ctypes.c_uint()
         code = again(lambda ms: lib.api().gaspigo_team_agree(self._handle, flags, ms, agreed), timeout)
         _checked(code, "agreement")

@@ -42,6 +42,8 @@ def timeouts():
 def refusals():
     refused(gaspi.Error, gaspi.current, "gaspi.init()")
     refused(gaspi.Error, lambda: gaspi.init(queues=17), "17 queues")
+    for name in ("queues", "queue_depth", "notifications", "groups", "segments"):
+        refused(ValueError, lambda name=name: gaspi.init(**{name: 2**32 + 8}), f"{name}={2**32 + 8}")
     assert not gaspi.initialized()
 
 

@@ -57,6 +57,70 @@ def segments(proc):
     proc.barrier()
 
 
+def numbers(proc):
+    """Numbers that C would cut off, and elements and names that it cannot have, are refused and change nothing."""
+    seg, one, lone = proc.segment(5, (4,)), 2**32 + 1, proc.alloc(None, 1)
+    store, team, objects = proc.store(1 << 16), proc.team(), np.array([None])
+    store.put(f"a {proc.rank}", np.zeros(3))
+    a, bit = seg.array, 2**64
+    for kind, call, *words in (
+        (ValueError, lambda: seg.write(a[:1], 65536, 0), "65536 as a rank", "0 to 65535"),
+        (ValueError, lambda: seg.write(a[:1], -1, 0), "-1 as a rank"),
+        (ValueError, lambda: seg.write(a[:1], 0, bit + 8), f"{bit + 8} as a size, offset"),
+        (ValueError, lambda: seg.write(a[:1], 0, -8), "-8 as a size, offset"),
+        (ValueError, lambda: seg.write(a[:1], 0, 0, queue=256), "256 as a segment, queue"),
+        (ValueError, lambda: seg.write(a[:1], 0, 0, segment=256 + 5), "261 as a segment"),
+        (ValueError, lambda: seg.write_notify(a[:1], 0, 0, one), f"{one} as a notification"),
+        (ValueError, lambda: seg.write_notify(a[:1], 0, 0, 1, one), f"{one} as a notification, count or value"),
+        (ValueError, lambda: seg.read(a[:1], 65536, 0), "65536 as a rank"),
+        (ValueError, lambda: seg.read_notify(a[:1], 0, 0, one), f"{one} as"),
+        (ValueError, lambda: seg.notify(65536, 1), "65536 as a rank"),
+        (ValueError, lambda: seg.notify(0, 1, -1), "-1 as"),
+        (ValueError, lambda: seg.wait_some(one, timeout=0), f"{one} as"),
+        (ValueError, lambda: seg.reset(one), f"{one} as"),
+        (TypeError, lambda: seg.reset(None), "None as a notification"),
+        (TypeError, lambda: seg.notify(0.5, 1), "0.5 as a rank"),
+        (ValueError, lambda: seg.size_at(65536), "65536 as a rank"),
+        (ValueError, lambda: seg.fetch_add(65536, 0, 1), "65536 as a rank"),
+        (ValueError, lambda: seg.compare_swap(0, bit, 0, 1), f"{bit} as"),
+        (ValueError, lambda: seg.passive_send(a[:1], 65536), "65536 as a rank"),
+        (ValueError, lambda: lone.register(65536), "65536 as a rank"),
+        (TypeError, lambda: proc.segment(1.5, 1), "1.5 as a segment"),
+        (ValueError, lambda: proc.segment(6, 2**61 + 1), "less than 2**63"),
+        (TypeError, lambda: proc.segment(6, 1, object), "Python objects"),
+        (TypeError, lambda: proc.use(6, objects), "use", "Python objects"),
+        (TypeError, lambda: proc.bind(6, objects), "bind", "Python objects"),
+        (ValueError, lambda: proc.ping(65536), "65536 as a rank"),
+        (ValueError, lambda: proc.kill(65536 + (proc.rank + 1) % proc.size), "as a rank"),
+        (ValueError, lambda: proc.wait(256), "256 as a segment, queue"),
+        (ValueError, lambda: proc.team(tag=one), f"{one} as"),
+        (ValueError, lambda: proc.store(bit + 1000), f"{bit + 1000} as a size"),
+        (ValueError, lambda: proc.stale_reduction(3, slack=2**32), f"{2**32} as a number"),
+        (ValueError, lambda: team.alloc(2**61 + 1), "less than 2**63"),
+        (TypeError, lambda: team.alloc(1, object), "Python objects"),
+        (ValueError, lambda: team.split(one), f"{one} as a number"),
+        (ValueError, lambda: team.agree(2**32), f"{2**32} as"),
+        (ValueError, lambda: team.broadcast(a, root=2**32), f"root={2**32}"),
+        (ValueError, lambda: store.put("a\0b", a), "zero byte"),
+        (ValueError, lambda: store.get(f"a {proc.rank}\0b"), "zero byte"),
+        (ValueError, lambda: store.delete(f"a {proc.rank}\0b"), "zero byte"),
+        (ValueError, lambda: store.wait(["a\0b"]), "zero byte"),
+        (TypeError, lambda: store.view(f"a {proc.rank}", object), "Python objects"),
+    ):
+        refused(kind, call, *words)
+    for _ in range(100):  # more than there may be
+        refused(ValueError, lambda: proc.group([65536]), "65536 as a rank")
+    seg.write_notify(a[:1], proc.rank, 8, np.int64(1))
+    assert seg.wait_some(np.uint8(1)) == 1 and seg.reset(1) == 1 and not a.any()
+    proc.wait()
+    del a
+    team.barrier()
+    team.close()
+    store.close()
+    lone.delete()
+    seg.delete()
+
+
 def transfers(proc):
     seg = proc.use(5, np.full(64, proc.rank, np.int32))
     a = seg.array
@@ -319,7 +383,7 @@ def forks(proc):
     assert said == bytes([True] * 5), said
 
 
-ALL = [segments, transfers, atomics, groups, collectives, memory, objects, stale, forks, interrupts]
+ALL = [segments, numbers, transfers, atomics, groups, collectives, memory, objects, stale, forks, interrupts]
 
 
 def main(names):
