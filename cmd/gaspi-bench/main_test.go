@@ -238,6 +238,7 @@ func TestTransportIsInherited(t *testing.T) {
 
 func TestBadInputIsOneSentence(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing", "rows.json")
+	again := filepath.Dir(missing) + "/./rows.json"
 	for _, c := range []struct {
 		name string
 		args []string
@@ -269,9 +270,14 @@ func TestBadInputIsOneSentence(t *testing.T) {
 		{"size too large", []string{"bandwidth", "--sizes", "2GiB"}, exitUsage, `--sizes: "2GiB" is out of range; sizes go from 1 byte to 1GiB`},
 		{"sizes for a barrier", []string{"barrier", "--sizes", "8"}, exitUsage, "--sizes: barrier moves no data"},
 		{"nameless file", []string{"barrier", "--json", ""}, exitUsage, "--json needs the name of a file"},
+		{"one file for both", []string{"latency", "--json", missing, "--plot", again}, exitUsage, "--json and --plot both name " + again + "; give two files"},
+		{"one file for both of a network", []string{"dnn", "--json", missing, "--plot", again}, exitUsage, "--json and --plot both name " + again + "; give two files"},
+		{"rows and tables in one file", []string{"performance", "--rows", "x", "--out", "x"}, exitUsage, "--rows and --out both name x; give two files"},
+		{"tables over the rows that are the default", []string{"performance", "--out", "performance.json"}, exitUsage, "--rows and --out both name performance.json; give two files"},
 		{"unknown network", []string{"barrier", "--emulate", "fast"}, exitUsage, `--emulate: emulated network: "fast" has no value`},
 		{"unknown flag", []string{"barrier", "--fast"}, exitUsage, "unknown flag: --fast"},
 		{"unwritable file over shm", []string{"barrier", "--json", missing}, exitFailed, "no such file or directory; name a file that can be written"},
+		{"two unwritable files", []string{"latency", "--json", missing, "--plot", missing + ".svg"}, exitFailed, "--json " + missing + ": no such file or directory; name a file that can be written"},
 		{"unwritable file over loopback", []string{"barrier", "--transport", "loopback", "--json", missing}, exitFailed, "name a file that can be written"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -194,12 +195,29 @@ func (o *options) checkOutput(f *pflag.FlagSet) error {
 	return nil
 }
 
-// checkNames finds a flag for a file that names none.
+// checkNames finds a flag for a file that names none, or the file of another flag.
 func checkNames(f *pflag.FlagSet) error {
 	for _, name := range []string{"json", "plot"} {
 		if f.Changed(name) && f.Lookup(name).Value.String() == "" {
 			return fmt.Errorf("--%s needs the name of a file; found an empty one", name)
 		}
+	}
+	return checkApart(f, "json", "plot")
+}
+
+// checkApart finds two flags that name one file, of which a run would leave what it writes last.
+func checkApart(f *pflag.FlagSet, names ...string) error {
+	given := make(map[string]string) // flags, by their files
+	for _, name := range names {
+		path := f.Lookup(name).Value.String()
+		if path == "" {
+			continue
+		}
+		clean := filepath.Clean(path)
+		if first := given[clean]; first != "" {
+			return fmt.Errorf("--%s and --%s both name %s; give two files", first, name, path)
+		}
+		given[clean] = name
 	}
 	return nil
 }

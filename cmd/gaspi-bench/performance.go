@@ -57,6 +57,9 @@ func (c *performanceCommand) parse(args []string) error {
 			return fmt.Errorf("--%s: nothing is measured; add --measure", name)
 		}
 	}
+	if err := checkApart(f, "rows", "out"); err != nil {
+		return err
+	}
 	return checkLibraries(c.plan.Peers)
 }
 

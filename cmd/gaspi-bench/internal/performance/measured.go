@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 )
 
 // Measured is rows, and when and where they were measured.
@@ -41,15 +42,14 @@ func (m *Measured) Save(file string) error {
 	return os.WriteFile(file, b.Bytes(), 0o644)
 }
 
+const mostRows = 64 << 20 // bytes: some hundred times those of docs/figures/performance.json
+
 // Load reads a file that Save wrote.
 func Load(file string) (*Measured, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading rows: %w", err)
-	}
 	m := &Measured{}
-	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("reading rows of %s: %w", file, err)
+	rows := namedfile.File{Named: "--rows", Path: file, Expected: "a file that gaspi-bench performance --measure has written", Most: mostRows}
+	if err := rows.JSON(m); err != nil {
+		return nil, err
 	}
 	if len(m.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows; measure some with --measure", file)

@@ -209,13 +209,16 @@ func TestArguments(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.json")
-	for text, want := range map[string]string{"{}": "has no rows", "rows": "reading rows of"} {
+	for text, want := range map[string]string{"{}": "has no rows", "rows": "; expected a file that gaspi-bench performance --measure has written"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+	if _, err := Load("/dev/zero"); err == nil || !strings.Contains(err.Error(), `--rows "/dev/zero": it is no regular file but a device`) {
+		t.Errorf("%v", err)
 	}
 	if _, err := Load(file + ".none"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,20 +26,25 @@ type Forms struct {
 
 // Try finds out early whether results can be written.
 func (f *Forms) Try() error {
-	return errors.Join(TryOpen("--json", f.JSON), TryOpen("--plot", f.Plot))
+	return cmp.Or(TryOpen("--json", f.JSON), TryOpen("--plot", f.Plot))
 }
 
 // TryOpen finds out early whether the file that a flag names can be written. It leaves
-// what is in the file. There is nothing to find out about an empty name.
+// what is in the file, and no file where there was none. There is nothing to find out about an empty name.
 func TryOpen(flag, name string) error {
 	if name == "" {
 		return nil
 	}
+	_, before := os.Lstat(name)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return Unwritable(flag, name, err)
 	}
-	return f.Close()
+	err = f.Close()
+	if errors.Is(before, fs.ErrNotExist) {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }
 
 // A Printer is where rank 0 shows what it measures. A nil output shows nothing,

@@ -91,3 +91,15 @@ func TestTryOpenKeepsTheFile(t *testing.T) {
 		t.Errorf("the file now holds %q, %v", got, err)
 	}
 }
+
+// TestTryOpenLeavesNoFile: a run that is refused, or measures nothing, leaves no empty file.
+func TestTryOpenLeavesNoFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rows.json")
+	forms := Forms{JSON: name, Plot: filepath.Join(name, "plot.svg")}
+	if err := forms.Try(); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, want one sentence about --plot", err)
+	}
+	if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is there: %v", err)
+	}
+}
