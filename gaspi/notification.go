@@ -91,7 +91,7 @@ const (
 	// a rank has died or left, look is called again, and decides by Proc.Health or Proc.Failure.
 	ThroughLosses WaitMode = 1 << iota
 	// Asleep is for goroutines in the background: the wait neither spins nor yields, which would keep
-	// a core from those that have something to do.
+	// a core from those that have something to do, and gaspi-run takes it for no wait of the program.
 	Asleep
 )
 

@@ -188,7 +188,7 @@ func (b *Array) WaitFunc(ctx context.Context, look func() bool, stop func() erro
 }
 
 // SleepFunc is WaitFunc that neither spins nor yields: it leaves the core at once to those
-// who have something to do.
+// who have something to do. It is for goroutines in the background: WaitPolicy.Lasting is not told of it.
 func (b *Array) SleepFunc(ctx context.Context, look func() bool, stop func() error, spent *atomic.Int64) error {
 	if b.closed() {
 		return base.ErrClosed
@@ -202,7 +202,7 @@ func (b *Array) SleepFunc(ctx context.Context, look func() bool, stop func() err
 		cancel := context.AfterFunc(ctx, func() { b.alarms.ring(b) })
 		defer cancel()
 	}
-	_, err := sleep(ctx, b, predicateFunc(look), stop, start)
+	_, err := sleep(ctx, b, predicateFunc(look), stop, start, lasting{told: true})
 	if spent != nil {
 		spent.Add(int64(now() - start))
 	}
@@ -265,7 +265,7 @@ func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error
 	}
 	b.wait.countPoller(-1)
 	defer b.wait.countPoller(1)
-	return sleep(ctx, b, s, stop, start)
+	return sleep(ctx, b, s, stop, start, lasting{told: b.wait.Lasting == nil})
 }
 
 // countPoller counts n waits more that poll.
@@ -365,8 +365,7 @@ func (b *Array) poll() {
 // word changes. A value may appear without a wake-up, because hardware wrote it
 // or the poster died between its two steps: parkers therefore return now and
 // then by themselves.
-func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Duration) (ID, error) {
-	lasts := lasting{told: b.wait.Lasting == nil}
+func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Duration, lasts lasting) (ID, error) {
 	defer lasts.end()
 	for took := time.Duration(0); ; {
 		word := b.wake.Or(1) | 1

@@ -384,7 +384,7 @@ func BenchmarkPingPong(b *testing.B) {
 }
 
 // Goal: a wait that lasts is told once, with what it waits for, and its end once too; a short one is
-// not told.
+// not told, and neither is SleepFunc, which goroutines in the background call.
 func TestLastingWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Condition
@@ -400,7 +400,7 @@ func TestLastingWaits(t *testing.T) {
 			return func() { ended++ }
 		}
 		want := Every(2, 3)
-		for _, waits := range []func() error{
+		for i, waits := range []func() error{
 			func() error { _, err := b.Wait(t.Context(), want, nil, nil); return err },
 			func() error { return b.WaitFunc(t.Context(), func() bool { return b.Load(2) != 0 }, nil, nil) },
 			func() error { return b.SleepFunc(t.Context(), func() bool { return b.Load(2) != 0 }, nil, nil) },
@@ -417,7 +417,7 @@ func TestLastingWaits(t *testing.T) {
 			if missing := want.Missing(b); len(missing) != 2 || missing[0] != 2 || missing[1] != 4 {
 				t.Errorf("missing %v, want 2 and 4", missing)
 			}
-			if ended != len(told)-1 {
+			if i < 2 && ended != len(told)-1 {
 				t.Errorf("%d ends of %d waits before the last ended", ended, len(told))
 			}
 			b.Set(2, 1)
@@ -429,11 +429,11 @@ func TestLastingWaits(t *testing.T) {
 				b.Reset(id)
 			}
 		}
-		if len(told) != 3 || ended != 3 || told[0] != want || told[1] != (Condition{}) || told[2] != (Condition{}) {
+		if len(told) != 2 || ended != 2 || told[0] != want || told[1] != (Condition{}) {
 			t.Errorf("told %v, %d ended", told, ended)
 		}
 		go b.Set(2, 1)
-		if _, err := b.Wait(t.Context(), Some(2, 1), nil, nil); err != nil || len(told) != 3 {
+		if _, err := b.Wait(t.Context(), Some(2, 1), nil, nil); err != nil || len(told) != 2 {
 			t.Errorf("%v; a short wait was told: %v", err, told)
 		}
 	})
