@@ -100,28 +100,15 @@ func (h *Handle) Test() (bool, error) {
 	return true, h.result()
 }
 
-// try makes progress without waiting. When it has found nothing to do for the patience of the
-// team, it looks for a reason.
+// try makes progress without waiting.
 func (t *Team) try() error {
 	moved, err := t.progress(endedContext)
-	now := time.Now()
-	switch {
-	case moved || err != nil:
+	if moved || err != nil {
 		t.idle = time.Time{}
 		return err
-	case t.idle.IsZero():
-		t.idle = now
-	case now.Sub(t.idle) >= t.member.Patience:
-		t.idle = now
-		if err := t.stalled(t.member.NapOf(context.Background(), tryMost)); !nap.Ended(err) {
-			return err
-		}
 	}
-	return nil
+	return t.cut(t.stalled)
 }
-
-// tryMost is how long Test may wait for room in the queue when it looks for a reason.
-const tryMost = time.Millisecond
 
 // Done returns a channel that is closed when the operation has ended, well or not: Wait then
 // returns at once. With Progress set to Caller it ends only while calls of the team wait or test. Any

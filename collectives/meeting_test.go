@@ -146,24 +146,33 @@ func TestMismatchOfMeetings(t *testing.T) {
 }
 
 // onTeamEach runs main on every member of a team of three ranks for each partner, all at the
-// same time. They wait for most of it, by the clock of a bubble: time limits end no call that only
-// waits for a processor.
+// same time.
 func onTeamEach(t *testing.T, all []partner, main func(ctx context.Context, team *collectives.Team, p partner) error) {
+	t.Helper()
+	onManyTeams(t, len(all), func(ctx context.Context, team *collectives.Team, i int) error {
+		if err := main(ctx, team, all[i]); err != nil {
+			return fmt.Errorf("%s: %w", all[i].name, err)
+		}
+		return nil
+	})
+}
+
+// onManyTeams runs main on every member of so many teams of three ranks, all at the same time. They wait for most of it, by the
+// clock of a bubble: time limits end no call that only waits for a processor.
+func onManyTeams(t *testing.T, teams int, main func(ctx context.Context, team *collectives.Team, number int) error) {
 	t.Helper()
 	job := small
 	job.Groups, job.QueuesMax, job.Segments = 64, 64, 1024
 	play := func(ctx context.Context, p *gaspi.Proc) error {
-		errs := make([]error, len(all))
+		errs := make([]error, teams)
 		var running sync.WaitGroup
-		for i, one := range all {
+		for i := range teams {
 			running.Go(func() {
 				team, err := collectives.NewTeam(ctx, p.World(), collectives.Config{Tag: gaspi.Tag(i)})
 				if err == nil {
-					err = main(ctx, team, one)
+					err = main(ctx, team, i)
 				}
-				if err != nil {
-					errs[i] = fmt.Errorf("%s: %w", one.name, err)
-				}
+				errs[i] = err
 			})
 		}
 		running.Wait()

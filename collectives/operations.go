@@ -209,7 +209,7 @@ func (t *Team) says(call meeting.Word) meeting.Word {
 
 // patience returns the patience of this member in a call that ends with the error that stalled returns.
 func (t *Team) patience(stalled func(context.Context) error) meeting.Patience {
-	return meeting.Patience{Limit: t.member.Patience, Stalled: stalled}
+	return meeting.Patience{Limit: t.member.Patience, Stalled: stalled, Cut: func() error { return t.cut(stalled) }}
 }
 
 // unnamed is the error of a meeting in which members were in different calls, if it is not known

@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/collectives/internal/agreement"
 	"github.com/gaspi-go/gaspi-go/collectives/internal/executor"
@@ -243,8 +244,12 @@ func (t *Team) look() bool {
 // finish makes progress until r has ended.
 func (t *Team) finish(ctx context.Context, r *run) error {
 	for {
-		if _, err := t.progress(ctx); err != nil {
+		moved, err := t.progress(ctx)
+		if err != nil {
 			return t.fail(err)
+		}
+		if moved {
+			t.idle = time.Time{}
 		}
 		if r.state == ended {
 			return r.err
@@ -313,8 +318,11 @@ func (t *Team) sleep(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case nap.Ended(err):
-			if ctx.Err() != nil {
-				return ctx.Err()
+			if over := ctx.Err(); over != nil {
+				if err := t.cut(t.stalled); err != nil {
+					return t.fail(err)
+				}
+				return over
 			}
 			if !t.ops.lasts() {
 				continue

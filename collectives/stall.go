@@ -36,6 +36,25 @@ func (t *Team) stalled(ctx context.Context) error {
 	return t.contrast(ctx)
 }
 
+// cut is called after a wait that was over before the patience of the team. When such waits, of calls that are made again
+// and again, have found nothing to do for that long, it looks for a reason, and returns it.
+func (t *Team) cut(look func(context.Context) error) error {
+	now := time.Now()
+	switch {
+	case t.idle.IsZero():
+		t.idle = now
+	case now.Sub(t.idle) >= t.member.Patience:
+		t.idle = now
+		if err := look(t.member.NapOf(context.Background(), tryMost)); !nap.Ended(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryMost is how long cut may wait for room in the queue.
+const tryMost = time.Millisecond
+
 // failedPost returns why a post of this member failed, or nil if none has or some are under way.
 // Members that wait for that post would wait for ever.
 func (t *Team) failedPost() error {

@@ -98,7 +98,7 @@ type Team struct {
 	resetting  resetting
 	ready      func() bool    // look, made once, so that waiting allocates nothing
 	seen       []trace.Record // memory of recordAwait
-	idle       time.Time      // when Test first found nothing to do; zero if something was done since
+	idle       time.Time      // when cut was first called; zero if something was done since
 	scopes     scopes
 	shrinking  shrinking // a Shrink that ended early
 	broken     error     // why the team is unusable, nil if it is not

@@ -1,6 +1,7 @@
 package meeting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -12,8 +13,10 @@ import (
 // A Patience bounds the waits of a member for others.
 type Patience struct {
 	Limit time.Duration
-	// Stalled is called after each wait of the limit, and ends the call by an error.
+	// Stalled is called after each wait of the limit, and ends the call by an error. So does Cut after a wait that ctx
+	// ends before.
 	Stalled func(context.Context) error
+	Cut     func() error
 }
 
 // Talk says a word to the members of g, and returns what all of them say. It is collective, and blocks.
@@ -24,7 +27,7 @@ func (p Patience) Talk(ctx context.Context, g *gaspi.Group, say Word) (heard Wor
 	return Word(w[0]), err
 }
 
-// Do makes a call that goes on when it is made again, each time for the limit, until it ends, Stalled
+// Do makes a call that goes on when it is made again, each time for the limit, until it ends, Stalled or Cut
 // has an error, or ctx ends. It blocks.
 func (p Patience) Do(ctx context.Context, call func(context.Context) error) error {
 	for {
@@ -35,7 +38,7 @@ func (p Patience) Do(ctx context.Context, call func(context.Context) error) erro
 			return err
 		}
 		if ended := ctx.Err(); ended != nil {
-			return endedWith(ended, err)
+			return cmp.Or(p.Cut(), endedWith(ended, err))
 		}
 		if err := p.Stalled(ctx); err != nil {
 			return err
