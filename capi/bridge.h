@@ -73,6 +73,9 @@ typedef struct {
  * counted. */
 void ggo_counted(ggo_done *done, uint64_t *peers, uint32_t ranks);
 
+/* What gaspigo_waited has said in this thread, in milliseconds, once; else 0. */
+uint64_t ggo_take_waited(void);
+
 /* Sets the text of gaspigo_error of this thread. */
 void ggo_set_error(const char *text);
 

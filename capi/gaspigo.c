@@ -8,9 +8,24 @@
 
 static __thread char text[1024];
 
+#define MOST_WAITED (UINT64_C(1) << 40) /* milliseconds, thirty years */
+
 void ggo_set_error(const char *new) { snprintf(text, sizeof text, "%s", new); }
 
 const char *gaspigo_error(void) { return text; }
+
+static __thread uint64_t waited;
+
+int gaspigo_waited(gaspi_timeout_t ms) {
+  waited = ms < MOST_WAITED ? ms : MOST_WAITED;
+  return GASPI_SUCCESS;
+}
+
+uint64_t ggo_take_waited(void) {
+  uint64_t ms = waited;
+  waited = 0;
+  return ms;
+}
 
 static int refuse(int rc, const char *why) {
   ggo_set_error(why);

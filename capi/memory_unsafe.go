@@ -9,6 +9,7 @@ package main
 import "C"
 
 import (
+	"time"
 	"unsafe"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -67,6 +68,9 @@ func environEntry(i int) (string, bool) {
 	entry := C.ggo_environ(C.int(i))
 	return C.GoString(entry), entry != nil
 }
+
+// waited returns for how long calls of this thread have waited that the present one goes on for.
+func waited() time.Duration { return time.Duration(C.ggo_take_waited()) * time.Millisecond }
 
 // setError sets the text that gaspigo_error returns in this thread.
 func setError(text string) {

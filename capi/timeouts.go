@@ -60,6 +60,7 @@ func newLookOnce() lookOnce {
 // channel, which calls that look, spin and yield do not. Its error is that of lookOnce.
 type deadline struct {
 	at     time.Time
+	began  time.Time          // the call, or the first of those that it goes on for
 	over   atomic.Bool        // the call has ended
 	made   sync.Once          // of what follows
 	timed  context.Context    // ends at the same time
@@ -68,6 +69,9 @@ type deadline struct {
 
 // Deadline returns the time.
 func (d *deadline) Deadline() (time.Time, bool) { return d.at, true }
+
+// Began returns when the call began, or the first of those that it goes on for: so long has it waited, for gaspi-run.
+func (d *deadline) Began() time.Time { return d.began }
 
 // Done returns the channel of a timer.
 func (d *deadline) Done() <-chan struct{} { return d.timer().Done() }
@@ -113,7 +117,8 @@ func during(ms uint64, f func(ctx context.Context) error) error {
 	if endless(ms) {
 		return f(context.Background())
 	}
-	d := &deadline{at: time.Now().Add(time.Duration(ms) * time.Millisecond)}
+	now := time.Now()
+	d := &deadline{at: now.Add(time.Duration(ms) * time.Millisecond), began: now.Add(-waited())}
 	defer d.end()
 	return f(d)
 }

@@ -312,6 +312,10 @@ func (t *Team) drain(ctx context.Context) error {
 func (t *Team) sleep(ctx context.Context) error {
 	var lasts longWait
 	defer lasts.end()
+	if r, ok := ctx.(resumed); ok && time.Since(r.Began()) >= t.member.Patience {
+		lasts.since = r.Began()
+		lasts.told(t, t.proc.TellWait)
+	}
 	for {
 		err := t.await(t.member.Nap(ctx))
 		switch {

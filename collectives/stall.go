@@ -294,6 +294,9 @@ func (t *Team) tellOfLeaver(r gaspi.Rank) {
 // hasLeft is the text of a note about a member that left. No call has it.
 const hasLeft = "-"
 
+// A resumed context is that of a call that goes on where others left off, of which the first began then.
+type resumed interface{ Began() time.Time }
+
 // A longWait is a sleep of a team of which gaspi.Proc.TellWait was called once it had lasted, and again
 // when it was for others.
 type longWait struct {
@@ -312,10 +315,11 @@ func (w *longWait) told(t *Team, tell func(gaspi.LongWait) (ended func())) {
 	}
 	r := t.ops.active[0]
 	slots := r.awaitedSlots()
-	if w.ended == nil {
-		w.since = time.Now().Add(-t.member.Patience)
-	} else if w.run == r && w.state == r.state && slices.Equal(w.slots, slots) {
+	if w.ended != nil && w.run == r && w.state == r.state && slices.Equal(w.slots, slots) {
 		return
+	}
+	if w.since.IsZero() {
+		w.since = time.Now().Add(-t.member.Patience)
 	}
 	w.run, w.state, w.slots = r, r.state, slots
 	var from []gaspi.Rank

@@ -51,8 +51,8 @@ type WaitPolicy struct {
 	// Pollers, if not nil, counts the waits that call Poll again and again, also while they have no
 	// core. A wait that sleeps does not count, nor does one without Poll.
 	Pollers *atomic.Int32
-	// Lasting, if not nil, is called once by a wait that has slept for LastsAfter, in the waiting
-	// goroutine, with the array, what it waits for and when it began. The Condition of a wait for a
+	// Lasting, if not nil, is called once by a wait that has slept for LastsAfter, with those that it goes on for, in the
+	// waiting goroutine, with the array, what it waits for and when it began. The Condition of a wait for a
 	// function has a range of no notifications. The function that Lasting returns, if not nil, is
 	// called when the wait has ended.
 	Lasting func(b *Array, w Condition, since time.Time) (ended func())
@@ -265,8 +265,15 @@ func waitSlow[S predicate](ctx context.Context, b *Array, s S, stop func() error
 	}
 	b.wait.countPoller(-1)
 	defer b.wait.countPoller(1)
+	if r, ok := ctx.(resumed); ok {
+		start = min(start, now()-time.Since(r.Began()))
+	}
 	return sleep(ctx, b, s, stop, start, lasting{told: b.wait.Lasting == nil})
 }
+
+// A resumed context is that of a wait that goes on where others left off, as a call does that is made again and again with
+// short time limits. Began is when the first of them began.
+type resumed interface{ Began() time.Time }
 
 // countPoller counts n waits more that poll.
 func (w *WaitPolicy) countPoller(n int32) {
@@ -367,7 +374,7 @@ func (b *Array) poll() {
 // then by themselves.
 func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, start time.Duration, lasts lasting) (ID, error) {
 	defer lasts.end()
-	for took := time.Duration(0); ; {
+	for took := now() - start; ; took = now() - start {
 		word := b.wake.Or(1) | 1
 		if b.wait.FenceAll != nil && b.fences.Load() == fencesAsked {
 			b.wait.FenceAll()
@@ -378,14 +385,14 @@ func sleep[S predicate](ctx context.Context, b *Array, s S, stop func() error, s
 		if err := b.ended(ctx, stop); err != nil {
 			return last(b, s, err)
 		}
+		if !lasts.told && took >= LastsAfter {
+			want, _ := any(s).(Condition)
+			lasts.told, lasts.ended = true, b.wait.Lasting(b, want, time.Now().Add(-took))
+		}
 		b.wait.Sleep.Park(b.wake, word, nextLook(took))
 		b.poll()
 		if id, ok := s.holds(b); ok {
 			return id, nil
-		}
-		if took = now() - start; !lasts.told && took >= LastsAfter {
-			want, _ := any(s).(Condition)
-			lasts.told, lasts.ended = true, b.wait.Lasting(b, want, time.Now().Add(-took))
 		}
 	}
 }

@@ -89,6 +89,11 @@ typedef struct {
 /* The text of the last error in this thread, empty if there was none. It is valid until the thread's next call. */
 const char *gaspigo_error(void);
 
+/* Says that the next call of this thread with a timeout goes on where others left off that have waited for so many
+ * milliseconds: what gaspi-run says of waits that last has them too. A program calls it whose calls have short timeouts
+ * because it looks at something else in between. */
+int gaspigo_waited(gaspi_timeout_t ms);
+
 /* Teams. A new team of a group of GASPI is made by all of its members, with equal tags; split makes one for each
  * color, in the order of key, and *team is 0 for a member with a color below 0. */
 int gaspigo_team_new(gaspi_group_t group, unsigned int tag, gaspi_timeout_t timeout_ms, gaspigo_team_t *team);

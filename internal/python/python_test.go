@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -101,6 +102,7 @@ func TestPackage(t *testing.T) {
 			succeeds(t, b, launcher.Config{Ranks: c.ranks, Transport: c.transport}, "python/tests/ranks.py")
 		})
 	}
+	t.Run("hang", func(t *testing.T) { hang(t, b) })
 	t.Run("mfsgd.py", func(t *testing.T) {
 		out := output(t, command(t, b, interpreter, "-m", "gaspi.run", "-n", "3", "examples/python/mfsgd.py", "--slack", "1"))
 		if !regexp.MustCompile(`root mean square error 0\.[01]\d\d after 150 steps; contributions were [01] steps old`).MatchString(out) {
@@ -108,6 +110,30 @@ func TestPackage(t *testing.T) {
 		}
 	})
 	t.Run("stencil.c", func(t *testing.T) { stencil(t, b) })
+}
+
+// hang has ranks wait for ever, in calls that the package makes in slices: the stall report names them, and ends the job.
+func hang(t *testing.T, b built) {
+	const some, sum, barrier = "Segment.WaitSome for notification 3 of segment 0", "allreduce (sum of 3 float64)", "Proc.Barrier of world"
+	for _, c := range []struct {
+		calls [2]string
+		want  []string
+	}{
+		{[2]string{"wait_some", "barrier"}, []string{"rank 0 waits in " + some}},
+		{[2]string{"allreduce", "wait_some"}, []string{"rank 1 waits in " + some}},
+		{[2]string{"allreduce", "barrier"}, []string{"rank 0 is in " + sum, "rank 1 is in " + barrier, "do not match"}},
+		{[2]string{"barrier", "passive_receive"}, []string{"rank 1 waits in Proc.PassiveReceive"}},
+	} {
+		t.Run(strings.Join(c.calls[:], " and "), func(t *testing.T) {
+			cfg := launcher.Config{Ranks: 2, Transport: "shm", StallTimeout: time.Second, StallAbort: true}
+			res, out := job(t, b, cfg, "python/tests/hang.py", c.calls[:]...)
+			for _, want := range c.want {
+				if res.ExitCode != 124 || !strings.Contains(res.Sentence, want) {
+					t.Errorf("exit code %d, %q, want 124 and %q\n%s", res.ExitCode, res.Sentence, want, out)
+				}
+			}
+		})
+	}
 }
 
 // stencil runs the program in C on several numbers of ranks, which all come to the same plate.

@@ -22,7 +22,18 @@ type Teller struct {
 type told struct {
 	Wait
 	renew func(w *Wait)
+	ended bool
 }
+
+// goesOn reports whether w is a wait that has ended and that next goes on for. Callers say when it began about to
+// milliseconds.
+func (w *told) goesOn(next *Wait) bool {
+	return w.ended && w.Call == next.Call && w.Since.Sub(next.Since).Abs() < linger
+}
+
+// linger is how long a wait is told after its end: one that goes on for it, as calls do that are made again and again with
+// short time limits, comes before. A row in between would say that the rank computes.
+const linger = 50 * time.Millisecond
 
 // NewTeller writes a first row by out, which it takes, and then one in each period until Close. counts
 // returns what the rank has done.
@@ -47,17 +58,19 @@ func (t *Teller) loop(period time.Duration) {
 	}
 }
 
-// Begin tells of a wait until end is called. It owns w from then on. renew, if not nil, is called
+// Begin tells of a wait until end is called, and for a moment after that, unless one of the same call and beginning is told
+// by then. It owns w from then on. renew, if not nil, is called
 // before each row until then, by any goroutine, and says what the wait is for by now. It calls no
 // method of t and does not block.
 func (t *Teller) Begin(w Wait, renew func(w *Wait)) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.waits = slices.DeleteFunc(t.waits, func(before *told) bool { return before.goesOn(&w) })
 	at := len(t.waits)
 	for at > 0 && t.waits[at-1].Since.After(w.Since) {
 		at--
 	}
-	wait := &told{w, renew}
+	wait := &told{Wait: w, renew: renew}
 	t.waits = slices.Insert(t.waits, at, wait)
 	t.writeLocked(time.Now())
 	return func() { t.end(wait) }
@@ -66,10 +79,25 @@ func (t *Teller) Begin(w Wait, renew func(w *Wait)) (end func()) {
 func (t *Teller) end(w *told) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waits = slices.DeleteFunc(t.waits, func(other *told) bool { return other == w })
-	now := time.Now()
-	t.row.Moved = now
-	t.writeLocked(now)
+	w.ended, w.renew = true, nil
+	t.row.Moved = time.Now()
+	if slices.ContainsFunc(t.waits, func(next *told) bool { return !next.ended && w.goesOn(&next.Wait) }) {
+		t.forgetLocked(w)
+		return
+	}
+	time.AfterFunc(linger, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.forgetLocked(w)
+	})
+}
+
+// forgetLocked tells no more of a wait that has ended.
+func (t *Teller) forgetLocked(w *told) {
+	if at := slices.Index(t.waits, w); at >= 0 {
+		t.waits = slices.Delete(t.waits, at, at+1)
+		t.writeLocked(time.Now())
+	}
 }
 
 // beat writes the row with the counts of now.

@@ -51,6 +51,26 @@ func TestWaitsAreRenewed(t *testing.T) {
 		synctest.Wait()
 		check(missing[2:], []base.Rank{2})
 		end()
+		check(missing[2:], []base.Rank{2})
+		come.Store(0)
+		time.Sleep(linger) // sleep: likewise
+		synctest.Wait()
 		check([]base.Rank{2})
+		since := time.Now()
+		end = teller.Begin(Wait{Call: "slices", Since: since, From: missing[:1]}, nil)
+		for i := range 3 { // a moment apart
+			end()
+			time.Sleep(linger / 2) // sleep: likewise
+			end = teller.Begin(Wait{Call: "slices", Since: since.Add(time.Duration(i) * time.Millisecond), From: missing[i:]}, nil)
+			check([]base.Rank{2}, missing[i:])
+			time.Sleep(linger) // sleep: likewise, for the end of the wait before
+			synctest.Wait()
+			check([]base.Rank{2}, missing[i:])
+		}
+		before := end
+		end = teller.Begin(Wait{Call: "slices", Since: since, From: missing[2:]}, nil)
+		before()
+		check([]base.Rank{2}, missing[2:])
+		end()
 	})
 }

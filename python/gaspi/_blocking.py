@@ -35,16 +35,23 @@ def again(call: Callable[[int], int], timeout: Optional[float]) -> int:
     left = milliseconds(timeout)
     if left <= _SLICE * 1000:
         return call(left)
-    end = None if timeout is None or left == BLOCK else time.monotonic() + timeout
-    piece = int(_SLICE * 1000)
-    while True:
-        code = call(piece)
-        if code != lib.TIMEOUT:
-            return code
-        if end is not None:
-            piece = min(int(_SLICE * 1000), math.ceil((end - time.monotonic()) * 1000))
-            if piece <= 0:
-                return code
+    begun, piece = time.monotonic(), int(_SLICE * 1000)
+    code = call(piece)
+    if code != lib.TIMEOUT:
+        return code
+    waited = lib.api().gaspigo_waited
+    try:
+        while code == lib.TIMEOUT:
+            spent = time.monotonic() - begun
+            if timeout is not None and left != BLOCK:
+                piece = min(piece, math.ceil((timeout - spent) * 1000))
+                if piece <= 0:
+                    break
+            waited(int(spent * 1000))  # for the stall report of gaspi-run
+            code = call(piece)
+    finally:
+        waited(0)
+    return code
 
 
 class _Helper:

@@ -160,6 +160,7 @@ _FUNCTIONS = {
     "gaspigo_test": "zI",
     "gaspigo_wait": "zz",
     "gaspigo_join": "zz",
+    "gaspigo_waited": "z",
     "gaspigo_request_free": "z",
     "gaspigo_plan_new": "zTzZ",
     "gaspigo_plan_run": "zz",
