@@ -27,6 +27,8 @@ type Wait struct {
 	Detail string    `json:"d,omitempty"` // such as "notifications 3-5 of segment 0"
 	Place  string    `json:"p,omitempty"` // file and line of the caller
 	Since  time.Time `json:"s"`
+	// Until is when it ended; zero if it lasts. It is told a moment longer, as another one may go on for it.
+	Until time.Time `json:"u,omitzero"`
 
 	// Group names the group whose collective call it is, so that calls of one group can be compared;
 	// empty for calls of this rank alone.

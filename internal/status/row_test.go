@@ -20,7 +20,7 @@ func full() RankRow {
 	top := ^uint64(0)
 	r.Counts = Counts{top, top, top, top, top, top, top, top, top, top, top, 1<<63 - 1, top}
 	for range MaxWaits {
-		w := Wait{Since: at, Any: true, More: 1 << 30}
+		w := Wait{Since: at, Until: at, Any: true, More: 1 << 30}
 		for _, text := range []*string{&w.Call, &w.Detail, &w.Place, &w.Group} {
 			*text = strings.Repeat("x", maxText)
 		}

@@ -22,18 +22,17 @@ type Teller struct {
 type told struct {
 	Wait
 	renew func(w *Wait)
-	ended bool
 }
 
 // goesOn reports whether w is a wait that has ended and that next goes on for. Callers say when it began about to
 // milliseconds.
 func (w *told) goesOn(next *Wait) bool {
-	return w.ended && w.Call == next.Call && w.Since.Sub(next.Since).Abs() < linger
+	return !w.Until.IsZero() && w.Call == next.Call && w.Since.Sub(next.Since).Abs() < linger
 }
 
 // linger is how long a wait is told after its end: one that goes on for it, as calls do that are made again and again with
 // short time limits, comes before. A row in between would say that the rank computes.
-const linger = 50 * time.Millisecond
+const linger = 200 * time.Millisecond
 
 // NewTeller writes a first row by out, which it takes, and then one in each period until Close. counts
 // returns what the rank has done.
@@ -58,10 +57,9 @@ func (t *Teller) loop(period time.Duration) {
 	}
 }
 
-// Begin tells of a wait until end is called, and for a moment after that, unless one of the same call and beginning is told
-// by then. It owns w from then on. renew, if not nil, is called
-// before each row until then, by any goroutine, and says what the wait is for by now. It calls no
-// method of t and does not block.
+// Begin tells of a wait until end is called, and for a moment after that, with its end, unless one of the same call and
+// beginning is told by then. It owns w from then on. renew, if not nil, is called before each row until end is, by any
+// goroutine, and says what the wait is for by now. It calls no method of t and does not block.
 func (t *Teller) Begin(w Wait, renew func(w *Wait)) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,7 +68,7 @@ func (t *Teller) Begin(w Wait, renew func(w *Wait)) (end func()) {
 	for at > 0 && t.waits[at-1].Since.After(w.Since) {
 		at--
 	}
-	wait := &told{Wait: w, renew: renew}
+	wait := &told{w, renew}
 	t.waits = slices.Insert(t.waits, at, wait)
 	t.writeLocked(time.Now())
 	return func() { t.end(wait) }
@@ -79,12 +77,13 @@ func (t *Teller) Begin(w Wait, renew func(w *Wait)) (end func()) {
 func (t *Teller) end(w *told) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w.ended, w.renew = true, nil
-	t.row.Moved = time.Now()
-	if slices.ContainsFunc(t.waits, func(next *told) bool { return !next.ended && w.goesOn(&next.Wait) }) {
+	now := time.Now()
+	w.Until, w.renew, t.row.Moved = now, nil, now
+	if slices.ContainsFunc(t.waits, func(next *told) bool { return next.Until.IsZero() && w.goesOn(&next.Wait) }) {
 		t.forgetLocked(w)
 		return
 	}
+	t.writeLocked(now)
 	time.AfterFunc(linger, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -52,7 +52,16 @@ func TestWaitsAreRenewed(t *testing.T) {
 		check(missing[2:], []base.Rank{2})
 		end()
 		check(missing[2:], []base.Rank{2})
-		come.Store(0)
+		row, err := Read(file, 0)
+		if err != nil || !row.Waits[0].Until.Equal(time.Now()) || !row.Waits[1].Until.IsZero() || !row.Moved.Equal(time.Now()) {
+			t.Errorf("%+v, %v", row, err)
+		}
+		come.Store(0) // what renew looks at may be gone by now
+		two := []func(){teller.Begin(Wait{Call: "two", From: missing}, nil), teller.Begin(Wait{Call: "two", From: missing}, nil)}
+		check(missing[2:], []base.Rank{2}, missing, missing)
+		for _, end := range two {
+			end()
+		}
 		time.Sleep(linger) // sleep: likewise
 		synctest.Wait()
 		check([]base.Rank{2})

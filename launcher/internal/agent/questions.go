@@ -157,7 +157,10 @@ func shift(row *status.RankRow, by time.Duration) {
 	}
 	row.Joined, row.Beat, row.Moved = row.Joined.Add(by), row.Beat.Add(by), row.Moved.Add(by)
 	for i := range row.Waits {
-		row.Waits[i].Since = row.Waits[i].Since.Add(by)
+		w := &row.Waits[i]
+		if w.Since = w.Since.Add(by); !w.Until.IsZero() {
+			w.Until = w.Until.Add(by)
+		}
 	}
 }
 

@@ -266,6 +266,8 @@ func TestOf(t *testing.T) {
 	wait := status.Wait{Call: "c", Since: now.Add(-time.Minute), From: []base.Rank{2}, Any: true, More: 3}
 	team := wait
 	team.Group = "world"
+	over := team
+	over.Until = now.Add(-time.Second)
 	for _, c := range []struct {
 		row  status.RankRow
 		want View
@@ -279,6 +281,8 @@ func TestOf(t *testing.T) {
 			Waits: []WaitingCall{{Name: "c", For: time.Minute, From: []base.Rank{2}, Any: true, More: 3}}}},
 		{status.RankRow{Beat: now, Waits: []status.Wait{team}}, View{State: Collective,
 			Waits: []WaitingCall{{Name: "c", Group: "world", For: time.Minute, From: []base.Rank{2}, Any: true, More: 3}}}},
+		{status.RankRow{Beat: now, Waits: []status.Wait{over}}, View{State: Collective,
+			Waits: []WaitingCall{{Name: "c", Group: "world", For: 59 * time.Second, From: []base.Rank{2}, Any: true, More: 3}}}},
 	} {
 		c.want.Rank, c.want.Host = 4, "h"
 		if d := cmp.Diff(c.want, Of(4, "h", c.row, now)); d != "" {

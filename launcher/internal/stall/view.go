@@ -44,12 +44,12 @@ func (s State) String() string { return stateNames[s] }
 // A WaitingCall is a call of a rank that waits.
 type WaitingCall struct {
 	Name, Detail string
-	Place        string // file and line
-	Group        string // whose collective call it is; empty if it is none
-	For          time.Duration
-	From         []base.Rank // that can end the wait
-	More         int         // of those, which are not named
-	Any          bool        // one of them is enough
+	Place        string        // file and line
+	Group        string        // whose collective call it is; empty if it is none
+	For          time.Duration // so far, or until it ended a moment ago
+	From         []base.Rank   // that can end the wait
+	More         int           // of those, which are not named
+	Any          bool          // one of them is enough
 }
 
 // silence is how old a row is that a rank writes twice a second and more, before it counts as silent.
@@ -75,8 +75,12 @@ func Of(rank base.Rank, host string, row status.RankRow, now time.Time) View {
 		v.State = Waiting
 	}
 	for _, w := range row.Waits {
+		until := now
+		if !w.Until.IsZero() {
+			until = w.Until
+		}
 		v.Waits = append(v.Waits, WaitingCall{
-			Name: w.Call, Detail: w.Detail, Place: w.Place, Group: w.Group, For: max(0, now.Sub(w.Since)),
+			Name: w.Call, Detail: w.Detail, Place: w.Place, Group: w.Group, For: max(0, until.Sub(w.Since)),
 			From: slices.Sorted(slices.Values(w.From)), More: w.More, Any: w.Any,
 		})
 	}
