@@ -73,13 +73,11 @@ func (ch *Chooser) prices(all []Variant, c *Signature) ([]cost, error) {
 	weigh(costs, &even)
 	for left := float64(refinedSteps); ; {
 		allowHeavy(costs)
-		i, ok := doubtful(costs)
+		i, ok := doubtful(costs, left)
 		if !ok {
 			return costs, nil
 		}
-		if left -= runs * costs[i].steps; left < 0 {
-			return costs, nil
-		}
+		left -= runs * costs[i].steps
 		rounds := costs[i].rounds
 		costs[i] = ch.simulate(c, at, all[i])
 		costs[i].rounds = rounds
@@ -95,14 +93,14 @@ func (ch *Chooser) simulate(c *Signature, at *price.Topology, v Variant) cost {
 	return cost{seconds: seconds, simulated: true}
 }
 
-// doubtful returns the variant that is the quickest by its formula, if a simulation of it may be quicker
-// than all that were made.
-func doubtful(all []cost) (variant int, ok bool) {
+// doubtful returns the variant that is the quickest by its formula of those that can be simulated within the steps that are
+// left, if that may be quicker than all simulated ones, and than the formulas of the others.
+func doubtful(all []cost, left float64) (variant int, ok bool) {
 	variant, least := -1, math.Inf(1)
 	for i, c := range all {
 		switch {
 		case c.heavy:
-		case c.simulated:
+		case c.simulated, runs*c.steps > left:
 			least = min(least, c.seconds)
 		case variant < 0 || c.seconds < all[variant].seconds:
 			variant = i

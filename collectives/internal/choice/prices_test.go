@@ -1,6 +1,7 @@
 package choice
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -76,4 +77,42 @@ func TestHeavyIfNoOtherCanBe(t *testing.T) {
 	if err != nil || got.Algorithm.Name != "heavy" {
 		t.Errorf("chose %v: %v", got, err)
 	}
+}
+
+// Goal: simulations for a choice take a bounded number of steps, and one that would take too many leaves the steps to
+// variants that may be quicker and take fewer.
+// Method: the steps of all variants that were simulated, for calls of 2 to 64 ranks in all settings.
+func TestSimulationsAreBounded(t *testing.T) {
+	simulated, passed := 0, 0
+	for _, s := range settings() {
+		for _, op := range estimated() {
+			for _, ranks := range []int{2, 5, 12, 19, 24, 64} {
+				ch, c := s.call(op, ranks, 4<<10, false)
+				all := ch.Candidates(&c, Settings{})
+				costs, err := ch.prices(all, &c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at, steps, few, most := topologyOf(t, ch, &c), 0.0, math.Inf(1), 0.0
+				for i, v := range all {
+					switch by := ch.estimate(&c, at, v); {
+					case costs[i].simulated:
+						simulated, steps, most = simulated+1, steps+runs*by.steps, max(most, by.seconds)
+					case !costs[i].heavy:
+						few = min(few, by.seconds)
+					}
+				}
+				if steps > refinedSteps {
+					t.Errorf("%s: %v, %d ranks: simulations of %.0f steps, want %d at most", s.name, op, ranks, steps, refinedSteps)
+				}
+				if few < most {
+					passed++
+				}
+			}
+		}
+	}
+	if simulated == 0 || passed == 0 {
+		t.Errorf("%d simulations, and %d calls in which a quicker variant took too many steps; want some of both", simulated, passed)
+	}
+	t.Logf("%d simulations, %d calls in which a variant that is quicker by its formula took too many steps", simulated, passed)
 }

@@ -31,5 +31,5 @@ func broadcastFlat(b *schedule.Builder, c *schedule.Call) {
 func broadcastFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	credit, data := toOne(s, p, 0), fromOne(s, p, n)
-	return price.Profile{Stages: []price.Stage{credit, data}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)}}
+	return price.Profile{Stages: []price.Stage{credit, data}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)}, Spread: true}
 }

@@ -56,3 +56,10 @@ func only(half price.Half, g price.Stage) price.Stage {
 
 // work is what all ranks do for themselves.
 func work(l price.Local) price.Stage { return price.Stage{Turns: -1, Copy: l} }
+
+// rootCopy is the root's copy of its own n elements, beside messages.
+func rootCopy(n float64) price.Stage {
+	g := only(price.Neither, work(price.Local{Elements: n, Sources: 1}))
+	g.Pairs = 1
+	return g
+}

@@ -42,15 +42,8 @@ func gatherFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	window := min(float64(radixOr(c, incastWindow)), p-1)
 	credit, data := readyFromOne(s, p), toOne(s, p, n)
-	credit.Peers = window
 	others := only(price.Neither, credit)
-	others.Peers = p - 1 - window
-	data.Times, data.From, data.Pairs, data.Turns = (p-1)/window, window, s.OnHost(window), 0.7
-	answer := oneHop(credit, 0)
-	answer.Times, answer.Elsewhere = data.Times-1, true
-	stages := []price.Stage{credit, others, data}
-	if p-1 > window {
-		stages = append(stages, answer)
-	}
-	return price.Profile{Stages: append(stages, ownCopy(c, n))}
+	credit.Peers, others.Peers = 1, p-2
+	data.Times, data.From, data.Pairs, data.Turns, data.Window = (p-1)/window, window, s.OnHost(window), 0.7, window
+	return price.Profile{Stages: []price.Stage{credit, others, data, rootCopy(n)}}
 }

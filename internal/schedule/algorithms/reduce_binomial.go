@@ -74,7 +74,8 @@ func reduceBinomialFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	levels := binomial{size: c.Size}.treeStages(s, true, 1, always(n), foldOne)
 	for i := range levels {
-		levels[i].Turns = 1.5 // every rank waits until its vector was read, and those that have children for them
+		levels[i].Fold.Scratch = 3 // but the root's, and of the first level one less
+		levels[i].Turns = 1.5      // every rank waits until its vector was read, and those that have children for them
 	}
 	last := len(levels) - 1
 	var again []price.Stage

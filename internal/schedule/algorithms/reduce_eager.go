@@ -69,7 +69,10 @@ func reduceEager(b *schedule.Builder, c *schedule.Call) {
 func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n := float64(c.Count)
 	radix := baseOr(c, eagerRadix)
-	stages := []price.Stage{{Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, OneWay: true, Busy: price.Neither, Turns: -1, Spared: true}}
+	stages := []price.Stage{{
+		Copy: price.Local{Elements: n, Sources: 1, Scratch: 1}, OneWay: true, Busy: price.Neither, Turns: -1, Spared: true,
+		Pairs: s.OnHost(float64(c.Size - (c.Size+radix-1)/radix)), // who folds has it where it folds to
+	}}
 	slots := 0.0
 	for reach := 1; reach < c.Size; reach *= radix {
 		blocks := (c.Size + reach - 1) / reach
@@ -79,7 +82,10 @@ func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		g := price.Stage{
 			Route: route, OneWay: true, Pairs: s.OnHost(senders), Busy: price.Arrival,
 			Peers: 1, From: children, Elements: n, Returns: children, Turns: 1 / (children + 1), // of each family the parent
-			Fold: price.Local{Elements: n, Sources: children + 1},
+			Fold: price.Local{Elements: n, Sources: children + 1, Scratch: 1}, // to scratch,
+		}
+		if reach > 1 {
+			g.Fold.Scratch++ // and from there
 		}
 		if !onPath {
 			g.Only = g.Busy
@@ -87,7 +93,30 @@ func reduceEagerFormula(s *price.Topology, c *schedule.Call) price.Profile {
 		stages = append(stages, g)
 		slots += float64(min(radix, c.Size) - 1)
 	}
+	shortBlock(stages, c.Size, radix)
 	return price.Profile{Stages: stages, Scratch: n, Eager: n * slots, EagerSlots: slots, Again: []price.Stage{}, Between: true}
+}
+
+// shortBlock changes the stages of a tree whose top level has two blocks, of which the second is shorter: its holder sends
+// while the root still hears from the first.
+func shortBlock(stages []price.Stage, size, radix int) {
+	reach := 1
+	for reach*radix*radix < size {
+		reach *= radix
+	}
+	children := (size+reach-1)/reach - radix - 1
+	if size <= radix || children < 1 || children >= radix-1 {
+		return
+	}
+	below, top := &stages[len(stages)-2], &stages[len(stages)-1]
+	sooner := *below
+	sooner.From, sooner.Returns = float64(children), float64(children)
+	sooner.Route.Out = min(sooner.Route.Out, sooner.From)
+	sooner.Fold.Sources = float64(children + 1)
+	top.Only, top.Meanwhile, top.Sooner = price.Arrival, 1, &sooner
+	if below.Route.Part > 0 {
+		below.Route.Far = 1
+	}
 }
 
 // A blockTree spans members 0 to size-1 up to a root in levels, in each of which blocks of

@@ -31,6 +31,6 @@ func scatterFlatFormula(s *price.Topology, c *schedule.Call) price.Profile {
 	n, p := float64(c.Count), float64(c.Size)
 	credit, data := toOne(s, p, 0), fromOne(s, p, n)
 	return price.Profile{
-		Stages: []price.Stage{credit, data, ownCopy(c, n)}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)},
+		Stages: []price.Stage{credit, data, rootCopy(n)}, Again: []price.Stage{oneHop(credit, 0), oneHop(data, n)}, Spread: true,
 	}
 }

@@ -116,6 +116,10 @@ func (e *estimator) longer(stages []Stage, i int) float64 {
 	all.Only = Both
 	t, queue, _ := e.stage(&all)
 	t += queue
+	if all.Sooner != nil {
+		sooner, _, _ := e.stage(all.Sooner)
+		t += sooner
+	}
 	for k := range max(all.Meanwhile, -all.Meanwhile) {
 		at := i - 1 - k
 		if all.Meanwhile < 0 {

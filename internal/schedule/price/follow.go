@@ -96,7 +96,7 @@ func (e *estimator) filled(p *Profile, w Segments, use usage) float64 {
 // period is how much longer two runs take than one.
 func (e *estimator) period(p *Profile, w Segments, first float64, use usage) float64 {
 	if p.Again == nil {
-		if p.Before == nil || p.Before.Busy != Neither || e.shared {
+		if p.Before == nil || p.Before.Busy != Neither || e.shared || e.crosses(p) {
 			return first
 		}
 		return max(first-e.ahead(*p.Before), p.later(first, use)) // others copy while the root is about the run before
@@ -109,6 +109,11 @@ func (e *estimator) period(p *Profile, w Segments, first float64, use usage) flo
 		return max(seconds, use.most())
 	}
 	return max(seconds, p.later(first, use))
+}
+
+// crosses reports whether messages with data cross the memory of one node, in which the copies of others then save no time.
+func (e *estimator) crosses(p *Profile) bool {
+	return e.s.Nodes == 1 && slices.ContainsFunc(p.Stages, func(g Stage) bool { return g.Elements > 0 })
 }
 
 // later is how much longer two runs take than one because of what a rank does and what ranks share. The second run
@@ -126,15 +131,22 @@ func (p *Profile) later(first float64, use usage) float64 {
 // rank folds and sends in the order of runs, so that one that sends in a stage has folded what came in the
 // stages before. And both runs together occupy what ranks share.
 func (e *estimator) between(stages []Stage, first float64, use usage) float64 {
-	later, folded := 2*max(use.cores, use.ports, use.memory)-first, 0.0
+	both, later, folded := 2*max(use.cores, use.ports, use.memory)-first, 0.0, 0.0
 	for i := range stages {
 		busiest := stages[i] // the node that has most of this stage's messages, whatever it has of others
 		busiest.Route.Spare = 0
 		_, _, u := e.stage(&busiest)
 		later = max(later, u.most(), folded+e.sending(&stages[i]))
 		folded += u.rank
+		if sooner := stages[i].Sooner; sooner != nil { // the run ends with what those send, long after others have begun the next
+			t, _, _ := e.stage(&stages[i])
+			_, _, theirs := e.stage(sooner)
+			ahead := max(0, e.longer(stages, i)-t)
+			both = max(both, theirs.most(), theirs.rank+e.sending(&stages[i]))
+			later, folded = max(later, use.ports, use.rank)-ahead, folded-ahead
+		}
 	}
-	return max(later, folded)
+	return max(both, later, folded)
 }
 
 // sending is how long a rank is about the messages of a stage until their sources are free.

@@ -29,6 +29,9 @@ type Profile struct {
 	Before *Stage
 	// Between says that the same stage of the next run goes on in what is shared while a stage waits.
 	Between bool
+	// Spread says that ranks begin and end one after the other: they copy before the first stage while others are in it, and
+	// behind the last while others still wait.
+	Spread bool
 }
 
 // A Stage is messages from ranks to ranks and what is done with what has arrived.
@@ -47,7 +50,9 @@ type Stage struct {
 	// Meanwhile is how many stages before it others are in while this one is sent, or behind it if less than 0:
 	// all of it is on the longest path that takes longer than these.
 	Meanwhile int
-	Busy      Half // what of it the rank does that has most to do, if it is OneWay
+	// Sooner is the stage before it as those take it who send this one, if they are through sooner than others. Then Meanwhile is 1.
+	Sooner *Stage
+	Busy   Half // what of it the rank does that has most to do, if it is OneWay
 	// Late says that what arrives queues for the ports behind what the stage before has brought.
 	Late  bool
 	Lanes float64 // so many are under way at a time, each with all of this; 0 means 1

@@ -191,8 +191,11 @@ func (e *estimator) chain(c *stageCost) float64 {
 		}
 		chain += answers
 	}
-	if c.Peers == 0 {
+	switch {
+	case c.Peers == 0:
 		return chain
+	case c.Window > 0 && c.Busy == Arrival:
+		return e.windows(c) / c.times
 	}
 	near, far := float64(c.Peers*c.near)+m.Shared.Latency+m.Await, e.farChain(c)
 	switch c.Only {
@@ -216,6 +219,28 @@ func (e *estimator) chain(c *stageCost) float64 {
 		chain = max(chain, loop/c.Window)
 	}
 	return chain
+}
+
+// windows is how long all times of a stage take in which one rank hears from the others, from as many at a time as its
+// window has. They send when they have its credits, of which the first was sent before, and each message is answered with
+// the next one. So it takes as long as the messages of each window take to come and go, or as the rank and its ports are
+// about all messages and credits.
+func (e *estimator) windows(c *stageCost) float64 {
+	m, part, far := e.m, c.Route.Part, c.Route.Far
+	one := float64((1-far)*(c.near+m.Shared.Latency)) + float64(far*(m.Network.Put+c.wire+m.Network.Latency+m.Take)) + m.Await
+	signal := e.signal(part)
+	answer := signal + e.latency(far) + float64(far*m.Take) + m.Await
+	take := m.Await + float64(part*(m.Take+c.moving))
+	step := max(take, part*c.wire/float64(max(m.Ports, 1)))
+	all := c.got * c.times
+	slow := float64(all * or(part, 1)) // those from its own node are there soon
+	rounds := math.Ceil(slow / c.Window)
+	last := slow - float64((rounds-1)*c.Window)
+	credits := float64((c.Window - 1) * signal)
+	if rounds > 1 {
+		credits += float64((all-c.Window)*(take+signal)) + answer
+	}
+	return one + max(credits, (all-1)*step, float64((rounds-1)*(one+answer))+float64((last-1)*max(step, signal)))
 }
 
 // farChain is how long it takes until the last of the messages of a stage that come from other
@@ -250,6 +275,13 @@ func (e *estimator) onCores(c *stageCost) float64 {
 		turns = max(turns, 3./8)
 	}
 	chain := e.chain(c) + e.turns(c, turns)
+	switch {
+	case c.Peers > 0:
+	case c.Only == Arrival: // all but one have copied before
+		return chain
+	case c.Only == Leaving: // others come to the next stage meanwhile
+		return 0
+	}
 	return max(chain, c.use.cores*c.lanes, c.lanes*c.use.ports, c.lanes*c.use.memory)
 }
 

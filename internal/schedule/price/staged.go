@@ -9,6 +9,9 @@ func (p Profile) Staged(before, behind Copies) Profile {
 	if before.Elements > 0 {
 		stages = append(stages, before.stage())
 		p.Before = &stages[0]
+		if p.Spread {
+			p.Before.Only = Leaving
+		}
 	}
 	for _, g := range p.Stages {
 		g.Fold.Scratch = g.Fold.Sources + or(g.Fold.Stores, 1) - g.Fold.Flip
@@ -16,7 +19,11 @@ func (p Profile) Staged(before, behind Copies) Profile {
 		stages = append(stages, g)
 	}
 	if behind.Elements > 0 {
-		stages = append(stages, behind.stage())
+		g := behind.stage()
+		if p.Spread {
+			g.Only = Arrival
+		}
+		stages = append(stages, g)
 	}
 	p.Stages, p.Scratch = stages, p.Scratch+before.Elements
 	if !behind.There {
