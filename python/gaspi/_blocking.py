@@ -82,6 +82,7 @@ _idle: list[_Helper] = []
 def once(call: Callable[[int], Optional[BaseException]], timeout: Optional[float]) -> None:
     """Makes a call with a timeout in milliseconds, which returns its error, and raises that. After an interrupt
     it goes on in a thread, until it has ended or this process is no rank any more."""
+    lib.refuse_fork()  # here: a child has no thread that would make the call, and waits for ever
     ms = milliseconds(timeout)
     if threading.current_thread() is not threading.main_thread():
         error = call(ms)

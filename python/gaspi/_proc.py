@@ -130,6 +130,7 @@ class Proc:
 
     def lost(self) -> tuple[int, ...]:
         """The ranks that this one knows to be gone, in ascending order."""
+        lib.refuse_fork()
         return lost_ranks()
 
     def ping(self, rank: int, timeout: Optional[float] = None) -> None:

@@ -366,21 +366,38 @@ def interrupts(proc):
 
 
 def forks(proc):
+    seg, team, store = proc.segment(0, 1, np.uint64), proc.team(), proc.store(1 << 16)
+    seg.fetch_add(proc.rank, 0, 1)  # by a thread, which a child does not have
+    calls = (
+        proc.barrier, proc.close, gaspi.init, gaspi.current, proc.lost, proc.team, lambda: proc.alloc(None, 8),
+        lambda: proc.ping(0), lambda: proc.kill(0), lambda: proc.store(8), lambda: proc.stale_reduction(3, slack=1),
+        lambda: seg.fetch_add(0, 0, 1), lambda: team.split(0), lambda: team.plan.barrier(), team.shrink,
+        lambda: store.put("a", np.zeros(1)), lambda: store.get("a"), lambda: store.delete("a"),
+    )
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(20)  # ends a child that hangs
         said = []
-        for call in (proc.barrier, proc.close, gaspi.init, gaspi.current, lambda: proc.alloc(None, 8)):
+        for call in calls:
             try:
                 call()
             except RuntimeError as error:
                 said.append("fork" in str(error))
-        os.write(write, bytes(said))
+            else:
+                said.append(False)
+            os.write(write, bytes(said[-1:]))
         os._exit(0)
     os.close(write)
-    said = os.read(read, 100)
     os.waitpid(child, 0)
-    assert said == bytes([True] * 5), said
+    said = os.read(read, 100)
+    os.close(read)
+    assert said == bytes([True] * len(calls)), said
+    proc.barrier()
+    team.close()
+    store.close()
+    seg.delete()
 
 
 ALL = [segments, numbers, transfers, atomics, groups, collectives, memory, objects, stale, forks, interrupts]
