@@ -11,12 +11,16 @@ from ._arrays import Array, Shape, shape_of
 from ._errors import Error
 
 
+_NOWHERE = 4096  # the address of no bytes: numpy takes none that is 0, and nobody reads there
+
+
 class _Owner:
     """The base of all arrays of a block of memory. While it lives, so does the block."""
 
     __slots__ = ("__array_interface__", "__weakref__", "keep")
 
     def __init__(self, address: int, nbytes: int, writes: bool, keep: Any) -> None:
+        address = address or _NOWHERE
         self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, not writes)}
         self.keep = keep
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 
 import numpy as np
@@ -21,10 +22,14 @@ class View(Memory):
     """An object that is read in place until ``release``. It is a context manager; its arrays are read-only."""
 
     def __init__(self, name: str, handle: int, where: int, nbytes: int, shape: Optional[Shape], dtype: Any) -> None:
-        lengths = (nbytes // np.dtype(dtype).itemsize,) if shape is None else shape_of(shape)
-        if int(np.prod(lengths)) * np.dtype(dtype).itemsize != nbytes:
+        each = np.dtype(dtype).itemsize
+        try:
+            lengths = (nbytes // max(each, 1),) if shape is None else shape_of(shape)
+            if math.prod(lengths) * each != nbytes:
+                raise ValueError(f"object {name!r} has {nbytes} bytes: no array of shape {lengths} and {np.dtype(dtype)!r}")
+        except BaseException:
             lib.api().gaspigo_view_release(handle)
-            raise ValueError(f"object {name!r} has {nbytes} bytes: no array of shape {lengths} and {np.dtype(dtype)!r}")
+            raise
         super().__init__(where, lengths, dtype, nbytes, f"the view of object {name!r}", writes=False)
         self._handle = handle
 

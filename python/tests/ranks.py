@@ -336,9 +336,30 @@ def objects(proc):
     assert store.get("sum", np.int32).tolist() == [proc.size * (proc.size - 1) // 2] * 10
     assert store.wait(["sum", "never"]) == "sum"
     refused(gaspi.Timeout, lambda: store.get("never", timeout=0.01), "never")
+    empty(proc, store)
     refused(gaspi.Error, lambda: store.put("a", np.zeros(3)), "a")
     proc.barrier()
     store.close()
+
+
+def empty(proc, store):
+    """Objects without a byte are read, and views that are refused hold no memory."""
+    if proc.rank == 0:
+        store.put("empty", np.empty(0))
+    for shape in (None, 0, (3, 0)):
+        assert store.get("empty", np.float64, shape).size == 0
+    with store.view("empty") as view:
+        assert view.array.size == view.bytes.size == 0
+    proc.barrier()
+    if proc.rank == 0:
+        half = np.zeros(1 << 21, np.uint8)
+        for _ in range(3):
+            store.put("half", half, timeout=20)
+            refused(ValueError, lambda: store.view("half", np.uint8, -1), "want lengths from 0")
+            refused(ValueError, lambda: store.view("half", "S0"), "no array")
+            refused(TypeError, lambda: store.view("half", np.uint8, "none such"))
+            store.delete("half")
+    proc.barrier()
 
 
 def stale(proc):
