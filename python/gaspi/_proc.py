@@ -104,6 +104,8 @@ class Proc:
         self.world = Group(self, 0, range(self.size))
         """The group of all ranks."""
         self._segments: dict[int, Segment] = {}
+        self._lent: dict[int, Array] = {}  # by number: memory of segments whose ``use`` has not ended
+        self._teams: set[Team] = set()  # that are open: they keep the arrays of operations under way
         self._process = os.getpid()
 
     def __enter__(self) -> Proc:
@@ -186,7 +188,10 @@ class Proc:
         refuse_objects(array.dtype, "use")
         number = self._free(number)
         where = array.ctypes.data
+        self._lent[number] = array
         code = again(lambda ms: lib.api().gaspi_segment_use(number, where, array.nbytes, members, ms, 0), timeout)
+        if code != lib.TIMEOUT:
+            del self._lent[number]
         return self._made(code, number, array.shape, array.dtype, array.nbytes, array)
 
     def bind(self, number: Optional[int], array: Array) -> Segment:

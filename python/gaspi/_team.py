@@ -419,18 +419,24 @@ class Team(Calls[Any]):
         """Operations that are prepared once and run often, as ``team.plan.allreduce(array)``."""
         self._memory: list[TeamMemory] = []
         self._pending: dict[int, Operation] = {}  # which were started
-        self._unfinished: Optional[Operation] = None  # the call under way, or that was ended early
+        self._unfinished: dict[Any, Operation] = {}  # calls since the last that ended well, by their arrays
+        proc._teams.add(self)
 
     def __repr__(self) -> str:
         return f"<gaspi team, member {self.rank} of ranks {self.ranks}>"
 
     def _make(self, operation: Operation, timeout: Optional[float]) -> Any:
         do, handle, task = lib.api().gaspigo_do, self._handle, operation.task
-        self._unfinished = operation
-        code = again(lambda ms: do(handle, task, ms), timeout)
+        return self._run(lambda ms: do(handle, task, ms), operation, timeout)
+
+    def _run(self, call: Callable[[int], int], operation: Operation, timeout: Optional[float]) -> Any:
+        """Makes a call, which can be made again. Its arrays are the library's until a call has ended well: of two that
+        failed, either may be under way."""
+        self._unfinished[operation.task.dst, operation.task.src] = operation
+        code = again(call, timeout)
         if code:
             fail_with_text(code, operation.what)
-        self._unfinished = None
+        self._unfinished.clear()
         return operation.result
 
     def alloc(self, shape: Shape, dtype: Any = np.float64, *, timeout: Optional[float] = None) -> TeamMemory:
@@ -462,6 +468,8 @@ class Team(Calls[Any]):
         _checked(lib.api().gaspigo_team_close(self._handle), "end of a team")
         self._memory.clear()
         self._pending.clear()
+        self._unfinished.clear()
+        self._proc._teams.discard(self)
 
     def revoke(self, cause: str) -> None:
         """Ends the calls of all members, now and later, with an error that has this text."""
@@ -568,12 +576,7 @@ class Plan:
 
     def run(self, timeout: Optional[float] = None) -> Any:
         """Runs it once and returns the result. It blocks; timeout is in seconds."""
-        self._team._unfinished = self._operation
-        code = again(lambda ms: lib.api().gaspigo_plan_run(self._handle, ms), timeout)
-        if code:
-            fail_with_text(code, self._operation.what)
-        self._team._unfinished = None
-        return self._operation.result
+        return self._team._run(lambda ms: lib.api().gaspigo_plan_run(self._handle, ms), self._operation, timeout)
 
     def start(self) -> Request:
         """Starts a run that goes on beside the program. A plan has one run at a time."""

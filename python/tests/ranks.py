@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 import threading
 import traceback
+import weakref
 
 import numpy as np
 
@@ -316,6 +318,53 @@ def memory(proc):
     refused(gaspi.Error, team.barrier, "handle")
 
 
+def forgotten(proc):
+    """The library writes to the arrays of operations that are under way: they stay, whatever a program has dropped."""
+
+    def dropped(begin):
+        """Begins an operation with arrays that nobody else has, and returns whether they stay, and its team."""
+        team, arrays = proc.team(), [np.ones(3), np.ones(3)]
+        seen = [weakref.ref(array) for array in arrays]
+        if proc.rank == 0 and proc.size > 1:
+            begin(team, *arrays)
+        del arrays
+        return seen, weakref.ref(team)
+
+    def early(team, a, b):
+        refused(gaspi.Timeout, lambda: team.allreduce(a, out=b, timeout=0))
+        refused(gaspi.Error, lambda: team.allgather(np.zeros(2)), "finished first")
+
+    for begin in (lambda team, a, b: team.start.allreduce(a, out=b), early):
+        seen, team = dropped(begin)
+        gc.collect()
+        assert team() is not None
+        under_way = proc.rank == 0 and proc.size > 1
+        if under_way:
+            assert all(array() is not None for array in seen), begin
+        proc.barrier()
+        if proc.rank:
+            team().allreduce(np.ones(3), out=np.ones(3))
+        elif begin is early and under_way:
+            assert team().allreduce(seen[0](), out=seen[1]())[0] == proc.size
+        proc.barrier()
+        team().close()
+        gc.collect()
+        assert all(array() is None for array in seen) and team() is None
+    array = np.zeros(3)
+    if proc.rank == 0 and proc.size > 1:
+        seen = weakref.ref(array)
+        refused(gaspi.Timeout, lambda: proc.use(5, array, timeout=0))
+        del array
+        gc.collect()
+        array = seen()
+        assert array is not None
+    proc.barrier()
+    proc.use(5, array).delete()
+    seen = weakref.ref(array)
+    del array
+    assert seen() is None
+
+
 def objects(proc):
     store = proc.store(1 << 22)
     if proc.rank == 0:
@@ -421,7 +470,7 @@ def forks(proc):
     seg.delete()
 
 
-ALL = [segments, numbers, transfers, atomics, groups, collectives, memory, objects, stale, forks, interrupts]
+ALL = [segments, numbers, transfers, atomics, groups, collectives, memory, forgotten, objects, stale, forks, interrupts]
 
 
 def main(names):
