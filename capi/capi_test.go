@@ -92,7 +92,7 @@ func succeeds(t *testing.T, cfg launcher.Config) {
 // programs lists files of the folder test whose ranks end well, whatever their number.
 var programs = []string{
 	"config.c", "arguments.c", "transfers.c", "segments.c", "groups.c", "queues.c", "atomics.c", "passive.c", "allreduce.c",
-	"statistics.c", "threads.c", "signals.c", "ending.c", "tool.c", "language.cpp", "teams.c", "objects.c", "fortran.f90",
+	"statistics.c", "threads.c", "signals.c", "ending.c", "tool.c", "language.cpp", "teams.c", "objects.c", "memory.c", "fortran.f90",
 }
 
 func TestPrograms(t *testing.T) {

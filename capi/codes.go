@@ -13,11 +13,15 @@ import (
 	"github.com/gaspi-go/gaspi-go/hoplite"
 )
 
+// errNull is memory that a call needs and that C does not give.
+var errNull = errors.New("NULL")
+
 // codes are the return codes of errors, the first that matches.
 var codes = []struct {
 	err  error
 	code int32
 }{
+	{errNull, C.GASPI_ERR_NULLPTR},
 	{gaspi.ErrRankDead, C.GGO_LOST},
 	{gaspi.ErrClosed, C.GGO_CLOSED},
 	{gaspi.ErrBadRank, C.GASPI_ERR_INV_RANK},

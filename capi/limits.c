@@ -117,7 +117,7 @@ gaspi_return_t pgaspi_set_socket_affinity(const gaspi_uchar socket) {
 static const char *const texts[] = {
   "general error", "success", "time is over", "too many open files", "environment variables are missing or wrong",
   "port cannot be used", "configuration value is out of range", "gaspi_proc_init comes first", "the process is initialised",
-  "null pointer", "segment size is 0", "no such segment, or its id is taken", "no such group", "no such rank, or not this one",
+  "null pointer", "segment size is 0 or too large", "no such segment, or its id is taken", "no such group", "no such rank, or not this one",
   "no such queue", "offset and size are outside of the local segment", "offset and size are outside of the remote segment",
   "size of a transfer is out of range", "notification value is 0", "no such notification", "number of elements is out of range",
   "size of elements is out of range", "too many segments", "too many groups", "queue is full: wait on it",

@@ -9,6 +9,8 @@ package main
 import "C"
 
 import (
+	"fmt"
+	"math"
 	"time"
 	"unsafe"
 
@@ -20,6 +22,19 @@ import (
 
 // bytesAt returns n bytes of C from p.
 func bytesAt(p *C.char, n uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), n) }
+
+// memory returns n elements of C from p, which an argument with that name says. It returns an error if p is NULL, and if
+// there are not as many addresses behind it.
+func memory[T any](name string, p *C.char, n uint64) ([]T, error) {
+	most := (math.MaxInt - uint64(address(p))) / sizeOf[T]()
+	switch {
+	case n > most:
+		return nil, fmt.Errorf("%w: %s has %d elements; there are addresses for %d", gaspi.ErrOutOfRange, name, n, most)
+	case n > 0 && p == nil:
+		return nil, fmt.Errorf("%s is %w; want the address of %d elements", name, errNull, n)
+	}
+	return at[T](p, n), nil
+}
 
 // at returns n elements of C from p.
 func at[T any](p *C.char, n uint64) []T {
@@ -109,13 +124,14 @@ func countsAt(p *C.gaspi_size_t, n int) []int {
 }
 
 // namesAt returns n strings of C from p.
-func namesAt(p **C.char, n uint64) []string {
-	if n == 0 || p == nil {
-		return nil
+func namesAt(p **C.char, n uint64) ([]string, error) {
+	from, err := memory[*C.char]("ids", pointer(unsafe.Pointer(p)), n)
+	if err != nil {
+		return nil, err
 	}
 	names := make([]string, n)
-	for i, c := range unsafe.Slice(p, n) {
+	for i, c := range from {
 		names[i] = C.GoString(c)
 	}
-	return names
+	return names, nil
 }

@@ -48,7 +48,11 @@ func ggo_put(handle C.gaspigo_handle_t, id, data *C.char, size, ms uint64) int32
 	if err != nil {
 		return failed(err)
 	}
-	return failed(during(ms, func(ctx context.Context) error { return hoplite.Put(ctx, s, C.GoString(id), at[byte](data, size)) }))
+	from, err := memory[byte]("data", data, size)
+	if err != nil {
+		return failed(err)
+	}
+	return failed(during(ms, func(ctx context.Context) error { return hoplite.Put(ctx, s, C.GoString(id), from) }))
 }
 
 //export ggo_get
@@ -57,8 +61,15 @@ func ggo_get(handle C.gaspigo_handle_t, id, data *C.char, capacity uint64, out *
 	if err != nil {
 		return failed(err)
 	}
+	if data == nil {
+		capacity = 0
+	}
+	to, err := memory[byte]("data", data, capacity)
+	if err != nil {
+		return failed(err)
+	}
 	return failed(within(ms, func(ctx context.Context) error {
-		n, err := hoplite.GetInto(ctx, s, C.GoString(id), at[byte](data, capacity))
+		n, err := hoplite.GetInto(ctx, s, C.GoString(id), to)
 		if err == nil {
 			*out = C.gaspi_size_t(n)
 		}
@@ -128,7 +139,10 @@ func ggo_store_reduce(handle C.gaspigo_handle_t, target *C.char, ids **C.char, n
 	if err != nil {
 		return failed(err)
 	}
-	names := namesAt(ids, num)
+	names, err := namesAt(ids, num)
+	if err != nil {
+		return failed(err)
+	}
 	if k == 0 {
 		k = num
 	}
@@ -155,7 +169,10 @@ func ggo_store_wait(handle C.gaspigo_handle_t, ids **C.char, num, ms uint64, whi
 	if err != nil {
 		return failed(err)
 	}
-	names := namesAt(ids, num)
+	names, err := namesAt(ids, num)
+	if err != nil {
+		return failed(err)
+	}
 	if len(names) == 0 {
 		return failed(fmt.Errorf("gaspigo_store_wait needs at least one object"))
 	}

@@ -20,6 +20,14 @@ func (s *rankState) made(id uint8, seg *gaspi.Segment, err error) int32 {
 	return C.GASPI_SUCCESS
 }
 
+// given is the memory of a segment that C gives, nil if it gives none.
+func given(mem *C.char, size uint64) ([]byte, error) {
+	if mem == nil {
+		return nil, nil
+	}
+	return memory[byte]("mem", mem, size)
+}
+
 // ggo_segment_create makes a segment with the members of a group, of memory of C if mem is not
 // NULL.
 //
@@ -35,12 +43,16 @@ func ggo_segment_create(id uint8, size uint64, group uint8, ms uint64, mem *C.ch
 	case s.segments[id].Load() != nil:
 		return C.GASPI_ERR_INV_SEG
 	}
+	own, err := given(mem, size)
+	if err != nil {
+		return C.GASPI_ERR_INV_SEGSIZE
+	}
 	var seg *gaspi.Segment
-	err := within(ms, func(ctx context.Context) (err error) {
+	err = within(ms, func(ctx context.Context) (err error) {
 		if mem == nil {
 			seg, err = p.CreateSegment(ctx, gaspi.SegmentID(id), size, gaspi.Over(g))
 		} else {
-			seg, err = p.UseSegment(ctx, gaspi.SegmentID(id), bytesAt(mem, size), gaspi.Over(g))
+			seg, err = p.UseSegment(ctx, gaspi.SegmentID(id), own, gaspi.Over(g))
 		}
 		return err
 	})
@@ -59,12 +71,15 @@ func ggo_segment_alloc(id uint8, size uint64, mem *C.char) int32 {
 	if p == nil {
 		return C.GASPI_ERR_NOINIT
 	}
+	own, err := given(mem, size)
+	if err != nil {
+		return C.GASPI_ERR_INV_SEGSIZE
+	}
 	var seg *gaspi.Segment
-	var err error
 	if mem == nil {
 		seg, err = p.AllocSegment(gaspi.SegmentID(id), size)
 	} else {
-		seg, err = p.BindSegment(gaspi.SegmentID(id), bytesAt(mem, size))
+		seg, err = p.BindSegment(gaspi.SegmentID(id), own)
 	}
 	if err == nil {
 		err = seg.Register(p.Rank())

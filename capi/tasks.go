@@ -6,8 +6,11 @@ package main
 import "C"
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"math/bits"
 
 	"github.com/gaspi-go/gaspi-go/collectives"
 )
@@ -70,6 +73,7 @@ type vectors[T any] struct {
 	count           uint64
 	receives, sends []int
 	root            int
+	wrong           error // the first that was found when memory was asked for
 }
 
 func vectorsOf[T any](t *collectives.Team, c *C.gaspigo_task_t) vectors[T] {
@@ -79,18 +83,40 @@ func vectorsOf[T any](t *collectives.Team, c *C.gaspigo_task_t) vectors[T] {
 	}
 }
 
-// to and from are n elements of dst and src.
-func (v *vectors[T]) to(n uint64) []T   { return at[T](v.dst, n) }
-func (v *vectors[T]) from(n uint64) []T { return at[T](v.src, n) }
+// to and from are n elements of dst and src, none if that is NULL: not every member needs both, and the call knows.
+func (v *vectors[T]) to(n uint64) []T   { return v.memory("dst", v.dst, n) }
+func (v *vectors[T]) from(n uint64) []T { return v.memory("src", v.src, n) }
 
-// all is count elements for each member.
-func (v *vectors[T]) all() uint64 { return v.count * uint64(v.team.Size()) }
+func (v *vectors[T]) memory(name string, p *C.char, n uint64) []T {
+	if p == nil {
+		return nil
+	}
+	mem, err := memory[T](name, p, n)
+	v.wrong = cmp.Or(v.wrong, err)
+	return mem
+}
 
-// sum is how many elements counts count.
+// inPlace is count elements of dst, which every member of the call needs.
+func (v *vectors[T]) inPlace() []T {
+	mem, err := memory[T]("dst", v.dst, v.count)
+	v.wrong = cmp.Or(v.wrong, err)
+	return mem
+}
+
+// all is count elements for each member, more than there are addresses where that wraps around.
+func (v *vectors[T]) all() uint64 {
+	high, low := bits.Mul64(v.count, uint64(v.team.Size()))
+	if high > 0 {
+		return math.MaxUint64
+	}
+	return low
+}
+
+// sum is how many elements counts count, more than there are addresses where that wraps around.
 func sum(counts []int) uint64 {
 	n := uint64(0)
 	for _, c := range counts {
-		n += uint64(c)
+		n = min(n+min(uint64(c), math.MaxInt), math.MaxInt)
 	}
 	return n
 }
@@ -119,19 +145,30 @@ func exchange[T collectives.Element](ctx context.Context, t *collectives.Team, c
 	if err := v.counted(c); err != nil {
 		return err
 	}
-	return collectives.AllToAllV(ctx, t, v.to(sum(v.receives)), v.receives, v.from(sum(v.sends)), v.sends, options(c)...)
+	dst, src := v.to(sum(v.receives)), v.from(sum(v.sends))
+	if v.wrong != nil {
+		return v.wrong
+	}
+	return collectives.AllToAllV(ctx, t, dst, v.receives, src, v.sends, options(c)...)
 }
 
 // taskOf is a maker.
 func taskOf[T collectives.Element](ctx context.Context, t *collectives.Team, c *C.gaspigo_task_t) (collectives.Task, error) {
 	v := vectorsOf[T](t, c)
+	making := equal[T]
 	if c.call >= C.GASPIGO_ALLGATHERV {
-		return unequal(ctx, &v, c)
+		making = unequal[T]
 	}
-	with := options(c)
+	made, err := making(ctx, &v, c)
+	return made, cmp.Or(v.wrong, err)
+}
+
+// equal makes the task of a call with blocks of equal length.
+func equal[T collectives.Element](_ context.Context, v *vectors[T], c *C.gaspigo_task_t) (collectives.Task, error) {
+	t, with := v.team, options(c)
 	switch c.call {
 	case C.GASPIGO_BROADCAST:
-		return collectives.BroadcastTask(v.root, v.to(v.count), with...), nil
+		return collectives.BroadcastTask(v.root, v.inPlace(), with...), nil
 	case C.GASPIGO_ALLGATHER:
 		return collectives.AllGatherTask(t, v.to(v.all()), v.from(v.count), with...), nil
 	case C.GASPIGO_GATHER:
@@ -141,7 +178,7 @@ func taskOf[T collectives.Element](ctx context.Context, t *collectives.Team, c *
 	case C.GASPIGO_ALLTOALL:
 		return collectives.AllToAllTask(t, v.to(v.all()), v.from(v.all()), with...), nil
 	}
-	return folding(&v, c)
+	return folding(v, c)
 }
 
 // folding makes the task of a call with an operation and blocks of equal length.
@@ -154,20 +191,20 @@ func folding[T collectives.Element](v *vectors[T], c *C.gaspigo_task_t) (collect
 	switch c.call {
 	case C.GASPIGO_ALLREDUCE:
 		if v.src == nil || v.src == v.dst {
-			return collectives.AllReduceTask(v.to(v.count), op, with...), nil
+			return collectives.AllReduceTask(v.inPlace(), op, with...), nil
 		}
 		return collectives.AllReduceIntoTask(v.to(v.count), v.from(v.count), op, with...), nil
 	case C.GASPIGO_REDUCE:
 		if v.src == nil || v.src == v.dst {
-			return collectives.ReduceTask(v.root, v.to(v.count), op, with...), nil
+			return collectives.ReduceTask(v.root, v.inPlace(), op, with...), nil
 		}
 		return collectives.ReduceIntoTask(v.root, v.to(v.count), v.from(v.count), op, with...), nil
 	case C.GASPIGO_REDUCE_SCATTER:
 		return collectives.ReduceScatterTask(v.team, v.to(v.count), v.from(v.all()), op, with...), nil
 	case C.GASPIGO_SCAN:
-		return collectives.ScanTask(v.to(v.count), op, with...), nil
+		return collectives.ScanTask(v.inPlace(), op, with...), nil
 	case C.GASPIGO_EXSCAN:
-		return collectives.ExScanTask(v.to(v.count), op, with...), nil
+		return collectives.ExScanTask(v.inPlace(), op, with...), nil
 	}
 	return collectives.Task{}, fmt.Errorf("no call %d (gaspigo_call_t)", c.call)
 }
@@ -192,7 +229,11 @@ func unequal[T collectives.Element](ctx context.Context, v *vectors[T], c *C.gas
 		}
 		return collectives.ReduceScatterVTask(v.team, v.to(v.own()), v.from(sum(v.receives)), v.receives, op, with...), nil
 	case C.GASPIGO_ALLTOALLV:
-		return collectives.AllToAllVTask(ctx, v.team, v.to(sum(v.receives)), v.receives, v.from(sum(v.sends)), v.sends, with...)
+		dst, src := v.to(sum(v.receives)), v.from(sum(v.sends))
+		if v.wrong != nil {
+			return collectives.Task{}, v.wrong
+		}
+		return collectives.AllToAllVTask(ctx, v.team, dst, v.receives, src, v.sends, with...)
 	}
 	return collectives.Task{}, fmt.Errorf("no call %d (gaspigo_call_t)", c.call)
 }

@@ -169,7 +169,7 @@ func ggo_alloc(handle C.gaspigo_handle_t, size, ms uint64, out **C.char) int32 {
 	}
 	var mem []float64
 	err = during(ms, func(ctx context.Context) (err error) {
-		mem, err = collectives.Alloc[float64](ctx, t.Team, int((size+7)/8))
+		mem, err = collectives.Alloc[float64](ctx, t.Team, int(size/8+(size%8+7)/8))
 		return err
 	})
 	if err == nil {
