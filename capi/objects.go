@@ -35,11 +35,7 @@ func ggo_store_close(handle C.gaspigo_handle_t, ms uint64) int32 {
 	if err != nil {
 		return failed(err)
 	}
-	err = within(ms, s.Close)
-	if !late(err) {
-		library.handles.remove(uint64(handle))
-	}
-	return failed(err)
+	return closed(handle, within(ms, s.Close))
 }
 
 //export ggo_put

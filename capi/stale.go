@@ -116,9 +116,5 @@ func ggo_reduction_close(handle C.gaspigo_handle_t, ms uint64) int32 {
 	if err != nil {
 		return failed(err)
 	}
-	err = within(ms, r.Close)
-	if !late(err) {
-		library.handles.remove(uint64(handle))
-	}
-	return failed(err)
+	return closed(handle, within(ms, r.Close))
 }

@@ -44,6 +44,15 @@ func give[T any](object T, err error, out *C.gaspigo_handle_t) int32 {
 	return failed(err)
 }
 
+// closed forgets the handle of an object whose close returned err, and returns the code. One that ran out of time, or that
+// another call uses, can be closed again.
+func closed(handle C.gaspigo_handle_t, err error) int32 {
+	if !late(err) && !errors.Is(err, gaspi.ErrInUse) {
+		library.handles.remove(uint64(handle))
+	}
+	return failed(err)
+}
+
 // A team is one of C, with the memory that it has given out.
 type team struct {
 	*collectives.Team
@@ -96,8 +105,7 @@ func ggo_team_close(handle C.gaspigo_handle_t) int32 {
 	if err != nil {
 		return failed(err)
 	}
-	library.handles.remove(uint64(handle))
-	return failed(t.Close())
+	return closed(handle, t.Close())
 }
 
 //export ggo_team_place
@@ -317,6 +325,5 @@ func ggo_plan_close(handle C.gaspigo_handle_t) int32 {
 	if err != nil {
 		return failed(err)
 	}
-	library.handles.remove(uint64(handle))
-	return failed(p.Close())
+	return closed(handle, p.Close())
 }

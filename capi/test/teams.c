@@ -164,7 +164,16 @@ static void requests(gaspigo_team_t team, int me, int n) {
     }
     HOLDS(v[0] == n && v[LONG - 1] == n);
   }
+  if (me == 0 && n > 1) { /* the others have not begun the run */
+    DID(gaspigo_plan_start(plan, &r));
+    IS(GASPI_ERR_ACTIVE_COLL, gaspigo_plan_close(plan));
+  }
+  barrier();
+  if (me != 0 || n == 1) DID(gaspigo_plan_start(plan, &r));
+  DID(gaspigo_wait(r, GASPI_BLOCK));
+  DID(gaspigo_request_free(r));
   DID(gaspigo_plan_close(plan));
+  HOLDS(gaspigo_plan_close(plan) != 0);
   x.algorithm = "ring";
   for (int i = 0; i < LONG; i++) v[i] = 2;
   DID(gaspigo_do(team, &x, GASPI_BLOCK));
