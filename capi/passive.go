@@ -16,8 +16,8 @@ import (
 // passiveSends are sends whose time was over before they were received: the same call goes on.
 // Package gaspi would withdraw them.
 type passiveSends struct {
-	mu      sync.Mutex
-	pending map[passiveCall]*passiveSend // guarded by mu
+	mu   sync.Mutex
+	left map[passiveCall][]*passiveSend // guarded by mu; that no thread waits for
 }
 
 // A passiveCall says which call a send was.
@@ -33,18 +33,18 @@ type passiveSend struct {
 	err  error // set before done is closed
 }
 
-// begin returns the send of a call, which it starts unless it is under way.
+// begin returns the send of a call: one that was left, or a new one.
 func (s *passiveSends) begin(p *gaspi.Proc, call passiveCall, span gaspi.Span) *passiveSend {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if send := s.pending[call]; send != nil {
-		return send
-	}
-	if s.pending == nil {
-		s.pending = map[passiveCall]*passiveSend{}
+	if left := s.left[call]; len(left) > 1 {
+		s.left[call] = left[1:]
+		return left[0]
+	} else if len(left) == 1 {
+		delete(s.left, call)
+		return left[0]
 	}
 	send := &passiveSend{done: make(chan struct{})}
-	s.pending[call] = send
 	go func() {
 		send.err = p.PassiveSend(context.Background(), gaspi.Rank(call.rank), span)
 		close(send.done)
@@ -52,7 +52,7 @@ func (s *passiveSends) begin(p *gaspi.Proc, call passiveCall, span gaspi.Span) *
 	return send
 }
 
-// await waits for a send for ms milliseconds, and forgets it when it has ended.
+// await waits for a send for ms milliseconds, and leaves it to the next such call when it has not ended.
 func (s *passiveSends) await(call passiveCall, send *passiveSend, ms uint64) int32 {
 	var limit <-chan time.Time
 	if !endless(ms) {
@@ -64,15 +64,20 @@ func (s *passiveSends) await(call passiveCall, send *passiveSend, ms uint64) int
 		select {
 		case <-send.done:
 		default:
+			s.leave(call, send)
 			return C.GASPI_TIMEOUT
 		}
 	}
+	return code(send.err)
+}
+
+func (s *passiveSends) leave(call passiveCall, send *passiveSend) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pending[call] == send {
-		delete(s.pending, call)
+	if s.left == nil {
+		s.left = map[passiveCall][]*passiveSend{}
 	}
-	return code(send.err)
+	s.left[call] = append(s.left[call], send)
 }
 
 // ggo_passive_send sends a passive message.

@@ -16,6 +16,24 @@ static void *receiver(void *arg) {
   return NULL;
 }
 
+enum { SENDERS = 4 };
+
+static void *sender(void *arg) {
+  (void)arg;
+  OK(gaspi_passive_send(0, 0, (gaspi_rank_t)((rank + 1) % num), 100, GASPI_BLOCK));
+  return NULL;
+}
+
+/* Threads that send the same bytes to the same rank at a time send a message each. */
+static void same(void) {
+  pthread_t threads[SENDERS];
+  gaspi_rank_t from;
+  for (int i = 0; i < SENDERS; i++) HOLDS(pthread_create(&threads[i], NULL, sender, NULL) == 0);
+  usleep(50000); /* so that all of them are in the call, as a rule */
+  for (int i = 0; i < SENDERS; i++) OK(gaspi_passive_receive(0, 4096, &from, 2048, 20000));
+  for (int i = 0; i < SENDERS; i++) HOLDS(pthread_join(threads[i], NULL) == 0);
+}
+
 int main(void) {
   start();
   char *mem = segment(0, 8192);
@@ -35,6 +53,8 @@ int main(void) {
   }
   pthread_join(t, NULL);
   IS(60, sum);
+  barrier();
+  same();
   finish();
   return 0;
 }
