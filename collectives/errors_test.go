@@ -124,6 +124,15 @@ func wrongs() []wrong {
 		{"release of a part", func(ctx context.Context, t *collectives.Team, heap []int32) error {
 			return collectives.Release(ctx, t, heap[1:])
 		}, gaspi.ErrNoSegment, "the slice is not what Alloc of this team returned"},
+		{"release of the first part", func(ctx context.Context, t *collectives.Team, heap []int32) error {
+			return collectives.Release(ctx, t, heap[:len(heap)-1])
+		}, gaspi.ErrNoSegment, "the slice is not what Alloc of this team returned"},
+		{"release of no elements", func(ctx context.Context, t *collectives.Team, heap []int32) error {
+			return collectives.Release(ctx, t, heap[:0])
+		}, gaspi.ErrNoSegment, "the slice is not what Alloc of this team returned"},
+		{"no segment", func(_ context.Context, t *collectives.Team, _ []int32) error {
+			return t.Use(nil)
+		}, gaspi.ErrNoSegment, "the segment is nil; want one that all members have"},
 		{"allocation of nothing", func(ctx context.Context, t *collectives.Team, _ []int32) error {
 			_, err := collectives.Alloc[int32](ctx, t, 0)
 			return err

@@ -312,6 +312,9 @@ func (t *Team) Use(seg *gaspi.Segment) error {
 	if t.closed {
 		return teamError("use", gaspi.ErrClosed)
 	}
+	if seg == nil {
+		return teamError("use", fmt.Errorf("%w: the segment is nil; want one that all members have", gaspi.ErrNoSegment))
+	}
 	t.heap.Add(seg, false)
 	return nil
 }
@@ -333,7 +336,7 @@ func (t *Team) release(ctx context.Context, mem []byte) error {
 		return teamError("release", gaspi.ErrClosed)
 	}
 	at := t.heap.Locate(mem)
-	if !t.heap.Owns(at) {
+	if !t.heap.Owns(at) || uint64(len(mem)) != t.heap.Segment(at).Size() {
 		return teamError("release", fmt.Errorf("%w: the slice is not what Alloc of this team returned", gaspi.ErrNoSegment))
 	}
 	if err := t.hold(ctx, holding{call: meeting.Release, alloc: at.Number}, nil); err != nil {
