@@ -103,9 +103,15 @@ func (s *Store) delivered() bool {
 
 // release gives back what the store has taken, once its loop has ended.
 func (s *Store) release(ctx context.Context) error {
-	if s.released.Swap(true) {
-		return nil
+	if s.releasing.Swap(true) {
+		select {
+		case <-s.released:
+			return nil
+		case <-ctx.Done():
+			return &Error{Call: "close", Err: ctx.Err()}
+		}
 	}
+	defer close(s.released)
 	for _, l := range s.lanes {
 		// Others know by now that nothing more comes, or are dead. Puts under way may still be
 		// read from the segment.

@@ -2,6 +2,7 @@ package hoplite_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -121,6 +122,33 @@ func openAndClose(ctx context.Context, p *gaspi.Proc, round int) error {
 		return err
 	}
 	return s.Close(ctx)
+}
+
+// Goal: of several Closes at a time, each returns when the store has given back what it took, and not before.
+// Method: four goroutines of each rank close stores of 20 rounds, and each looks for itself.
+func TestClosesAtATime(t *testing.T) {
+	for _, transport := range []string{"loopback", "tcp"} {
+		ranktest.Local(t, 2, gaspi.Config{Transport: transport}, func(ctx context.Context, p *gaspi.Proc) error {
+			segments, queues := p.Segments(), p.Queues()
+			for range 20 {
+				s, err := hoplite.Open(ctx, p.World(), hoplite.Config{Capacity: 1 << 20})
+				if err != nil {
+					return err
+				}
+				ends := make(chan error, 4)
+				for range cap(ends) {
+					go func() { ends <- errors.Join(s.Close(ctx), unchanged(p, segments, queues)) }()
+				}
+				for range cap(ends) {
+					err = errors.Join(err, <-ends)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 }
 
 // A process that is closed before its store ends the calls of the store.

@@ -47,7 +47,8 @@ func Open(ctx context.Context, group *gaspi.Group, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		group: group, own: own, proc: group.Proc(), me: me,
-		ended: make(chan struct{}), calls: map[core.CallID]*openCall{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
+		ended: make(chan struct{}), released: make(chan struct{}),
+		calls: map[core.CallID]*openCall{}, asked: map[asked]int64{}, kernels: map[uint32]kernel{},
 		gets: map[string][]*openCall{}, back: make(chan struct{}, 1),
 	}
 	s.lookFn = s.look

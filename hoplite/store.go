@@ -34,7 +34,8 @@ type Store struct {
 
 	ended     chan struct{}      // closed when the loop has ended
 	stopLanes context.CancelFunc // the loop does when it ends
-	released  atomic.Bool        // memory and queues were given back
+	releasing atomic.Bool        // a Close gives memory and queues back, or has done so
+	released  chan struct{}      // closed when it has
 
 	mu       sync.Mutex // guards all below; whoever holds it may do a turn
 	core     *core.Core
