@@ -105,6 +105,7 @@ class Proc:
         """The group of all ranks."""
         self._segments: dict[int, Segment] = {}
         self._lent: dict[int, Array] = {}  # by number: memory of segments whose ``use`` has not ended
+        self._uncommitted: dict[tuple[int, ...], int] = {}  # groups whose time was over, by their ranks
         self._teams: set[Team] = set()  # that are open: they keep the arrays of operations under way
         self._process = os.getpid()
 
@@ -237,8 +238,25 @@ class Proc:
     # Groups and teams.
 
     def group(self, ranks: Iterable[int], timeout: Optional[float] = None) -> Group:
-        """Makes a group of some ranks, which all of them do. It blocks; timeout is in seconds."""
+        """Makes a group of some ranks, which all of them do. It blocks; timeout is in seconds, and after Timeout the
+        same call goes on."""
         api, members = lib.api(), sorted(ranks)
+        left = self._uncommitted.pop(tuple(members), None)
+        number = self._new_group(members) if left is None else left
+        code = lib.TIMEOUT
+        try:
+            code = again(lambda ms: api.gaspi_group_commit(number, ms), timeout)
+        finally:
+            if code == lib.TIMEOUT:  # or an interrupt
+                self._uncommitted[tuple(members)] = number
+            elif code:
+                api.gaspi_group_delete(number)
+        if code:
+            fail(code, f"group of ranks {members}")
+        return Group(self, number, members)
+
+    def _new_group(self, members: list[int]) -> int:
+        api = lib.api()
         number = _number(api.gaspi_group_create, ctypes.c_ubyte(), "new group")
         try:
             for rank in members:
@@ -248,10 +266,7 @@ class Proc:
         except BaseException:
             api.gaspi_group_delete(number)
             raise
-        code = again(lambda ms: api.gaspi_group_commit(number, ms), timeout)
-        if code:
-            fail(code, f"group of ranks {members}")
-        return Group(self, number, members)
+        return number
 
     def team(self, group: Optional[Group] = None, *, tag: int = 0, timeout: Optional[float] = None) -> Team:
         """Makes a team of the members of a group, by default of all ranks, for collective calls on arrays. All

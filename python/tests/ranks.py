@@ -211,6 +211,27 @@ def groups(proc):
     assert team.agree(0xFF00 | 1 << proc.rank) == 0xFF00 | (1 if proc.size == 1 else 0)
     team.close()
     refused(gaspi.Error, lambda: proc.group([proc.size]), f"rank {proc.size}")
+    late_groups(proc)
+
+
+def late_groups(proc):
+    """A group whose time was over goes on with the same call, in whatever order its ranks are given, and takes one number."""
+    if proc.size == 1:
+        return
+    everybody = range(proc.size)
+    if proc.rank == 0:
+        for _ in range(40):  # more than there may be
+            refused(gaspi.Timeout, lambda: proc.group(everybody, timeout=0))
+    proc.barrier()
+    group = proc.group(reversed(everybody))
+    assert group.ranks == tuple(everybody)
+    other = proc.group(everybody)
+    assert other.id != group.id
+    for each in group, other:
+        each.barrier()
+    proc.barrier()
+    for each in group, other:
+        each.delete()
 
 
 def collectives(proc):
@@ -420,6 +441,8 @@ def stale(proc):
     assert reduction.clock == 5
     refused(TypeError, lambda: reduction.allreduce(np.zeros(4)), "float64", "float32")
     reduction.close()
+    for op in ("prod", "and", "or", "xor"):
+        refused(ValueError, lambda: proc.stale_reduction(3, np.int64, op, slack=1), repr(op), "sum, min, max")
 
 
 def interrupts(proc):
