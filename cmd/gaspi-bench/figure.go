@@ -221,7 +221,7 @@ func (o *figureOptions) show(f *figures.Figure, r *figures.FigureResult, stdout 
 				name = insert(name, fmt.Sprint(i+1))
 			}
 			c.Title = f.Title + ", " + c.Title
-			if err := writeFile(name, c.WriteSVG); err != nil {
+			if err := report.WriteFile("writing", name, c.WriteSVG); err != nil {
 				return err
 			}
 			fmt.Fprintf(stdout, "drawn: %s\n", name)
@@ -234,23 +234,6 @@ func (o *figureOptions) show(f *figures.Figure, r *figures.FigureResult, stdout 
 func insert(name, word string) string {
 	ending := filepath.Ext(name)
 	return strings.TrimSuffix(name, ending) + "-" + word + ending
-}
-
-// writeFile writes a file as a whole or not at all.
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".gaspi-bench-*")
-	if err != nil {
-		return report.Unwritable("writing", name, err)
-	}
-	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name()) // the error that matters is err
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	return nil
 }
 
 // figuresHelp is what --help prints.

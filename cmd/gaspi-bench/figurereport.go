@@ -42,7 +42,7 @@ func (o *figureOptions) report(ctx context.Context, lab *figures.Lab, stdout, st
 		default:
 			made.Cut = made.Short()
 		}
-		if err := writeFile(o.out, made.Write); err != nil {
+		if err := report.WriteFile("writing", o.out, made.Write); err != nil {
 			return err
 		}
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/page"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/peer"
 	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/performance"
+	"github.com/gaspi-go/gaspi-go/cmd/gaspi-bench/internal/report"
 	"github.com/gaspi-go/gaspi-go/internal/chart"
 )
 
@@ -99,7 +100,7 @@ func (c *performanceCommand) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(c.out, m.WriteMarkdown); err != nil || c.picture == "" {
+	if err := report.WriteFile("writing", c.out, m.WriteMarkdown); err != nil || c.picture == "" {
 		return err
 	}
 	drawing, err := m.Picture()
@@ -108,7 +109,7 @@ func (c *performanceCommand) run(ctx context.Context, stderr io.Writer) error {
 	}
 	for word, theme := range map[string]chart.Theme{"light": chart.Light, "dark": chart.Dark} {
 		draw := func(w io.Writer) error { return drawing.WriteSVG(w, theme) }
-		if err := writeFile(insert(c.picture, word), draw); err != nil {
+		if err := report.WriteFile("writing", insert(c.picture, word), draw); err != nil {
 			return err
 		}
 	}

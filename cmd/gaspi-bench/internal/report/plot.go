@@ -1,9 +1,7 @@
 package report
 
 import (
-	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/internal/chart"
@@ -37,15 +35,7 @@ func plotRows(file, title string, rows []Row, apart bool) error {
 
 // Draw draws into the file that --plot names.
 func Draw(file string, drawing interface{ WriteSVG(w io.Writer) error }) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return Unwritable("--plot", file, err)
-	}
-	if err := drawing.WriteSVG(f); err != nil {
-		f.Close()
-		return fmt.Errorf("--plot: %w", err)
-	}
-	return f.Close()
+	return WriteFile("--plot", file, drawing.WriteSVG)
 }
 
 // plotRow adds a point, or replaces a slower one of the same contender.
