@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any, Optional
 
@@ -35,6 +36,7 @@ class Memory:
         self._what = what
         self._owner: Optional[weakref.ref[_Owner]] = None
         self._gone = False
+        self._lock = threading.Lock()  # of the two above: another thread may look while this one gives back
         self.nbytes = nbytes
         """Bytes of the block."""
 
@@ -46,12 +48,13 @@ class Memory:
     @property
     def bytes(self) -> Array:
         """The bytes of the block, as an array of uint8. It is no copy."""
-        if self._gone:
-            raise Error(f"{self._what} was given back")
-        owner = self._owner() if self._owner else None
-        if owner is None:
-            owner = _Owner(self._address, self.nbytes, self._writes, self._keep())
-            self._owner = weakref.ref(owner)
+        with self._lock:
+            if self._gone:
+                raise Error(f"{self._what} was given back")
+            owner = self._owner() if self._owner else None
+            if owner is None:
+                owner = _Owner(self._address, self.nbytes, self._writes, self._keep())
+                self._owner = weakref.ref(owner)
         return np.asarray(owner)
 
     def _keep(self) -> Any:
@@ -60,11 +63,12 @@ class Memory:
 
     def _give_back(self) -> None:
         """Marks the block as given back. Error if an array of it lives."""
-        if self._gone:
-            raise Error(f"{self._what} was given back already")
-        if self.used:
-            raise Error(f"{self._what} is used by an array of this process: drop it and its views (del a) first")
-        self._gone = True
+        with self._lock:
+            if self._gone:
+                raise Error(f"{self._what} was given back already")
+            if self.used:
+                raise Error(f"{self._what} is used by an array of this process: drop it and its views (del a) first")
+            self._gone = True
 
     @property
     def used(self) -> bool:

@@ -127,6 +127,30 @@ def transfers(proc):
     seg = proc.use(5, np.full(64, proc.rank, np.int32))
     a = seg.array
     right = (proc.rank + 1) % proc.size
+def owners(proc):
+    """Threads that look at memory at a time share what says that it is used, so it is not given back under an array."""
+    seg, looks, seen = proc.alloc(None, 8), threading.Event(), []
+
+    def look():
+        seen.append(seg.array)
+        looks.set()
+
+    def keep():
+        del seg._keep  # once
+        threads.append(threading.Thread(target=look))
+        threads[0].start()
+        looks.wait(0.2)  # it waits for this look, or is through
+        return None
+
+    threads, seg._keep = [], keep
+    a = seg.array
+    threads[0].join()
+    del a
+    refused(gaspi.Error, seg.delete, "array")
+    seen.clear()
+    seg.delete()
+
+
     assert seg.size_at(right) == 256 and seg.offset(a[8:16]) == 32
     seg.read(a[8:12], right, 0)
     proc.wait()
@@ -493,7 +517,7 @@ def forks(proc):
     seg.delete()
 
 
-ALL = [segments, numbers, transfers, atomics, groups, collectives, memory, forgotten, objects, stale, forks, interrupts]
+ALL = [segments, owners, numbers, transfers, atomics, groups, collectives, memory, forgotten, objects, stale, forks, interrupts]
 
 
 def main(names):
