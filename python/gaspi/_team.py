@@ -499,9 +499,12 @@ class TeamMemory(Memory):
         """Gives the memory back, which all members do, in one order. Error while an array of it lives. It blocks;
         timeout is in seconds."""
         self._give_back()
-        code = again(lambda ms: lib.api().gaspigo_release(self._team._handle, self._address, ms), timeout)
-        if code == lib.TIMEOUT:
-            self._gone = False
+        code = lib.TIMEOUT
+        try:
+            code = again(lambda ms: lib.api().gaspigo_release(self._team._handle, self._address, ms), timeout)
+        finally:
+            if code == lib.TIMEOUT:  # or an interrupt: the same call goes on
+                self._gone = False
         _checked(code, f"release of {self._what}")
         self._team._memory.remove(self)
 

@@ -471,7 +471,8 @@ def stale(proc):
 
 def interrupts(proc):
     """An interrupt ends calls that block, in slices and in a thread of their own."""
-    seg, store = proc.segment(0, 8, np.uint8), proc.store(1 << 16, tag=5)
+    seg, store, team = proc.segment(0, 8, np.uint8), proc.store(1 << 16, tag=5), proc.team(tag=5)
+    block = team.alloc(4)
     for call in (
         lambda: seg.wait_some(100),
         lambda: seg.passive_receive(seg.array, timeout=3600),
@@ -489,10 +490,14 @@ def forks(proc):
         proc.barrier, proc.close, gaspi.init, gaspi.current, proc.lost, proc.team, lambda: proc.alloc(None, 8),
         lambda: proc.ping(0), lambda: proc.kill(0), lambda: proc.store(8), lambda: proc.stale_reduction(3, slack=1),
         lambda: seg.fetch_add(0, 0, 1), lambda: team.split(0), lambda: team.plan.barrier(), team.shrink,
+        *([block.release] if proc.rank == 0 and proc.size > 1 else []),  # before the others
         lambda: store.put("a", np.zeros(1)), lambda: store.get("a"), lambda: store.delete("a"),
     )
     read, write = os.pipe()
     child = os.fork()
+    block.release()
+    refused(gaspi.Error, block.release, "given back")
+    team.barrier()
     if child == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(20)  # ends a child that hangs
