@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence, Union
+import operator
+from typing import Any, Iterable, Sequence, Union
 
 import numpy as np
 
@@ -74,10 +75,14 @@ def address(array: Array) -> int:
 
 def shape_of(shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple."""
-    lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    if any(n < 0 for n in lengths):
+    lengths = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    try:
+        whole = tuple(operator.index(n) for n in lengths)
+    except TypeError:
+        raise TypeError(f"shape {shape!r}: want whole numbers") from None
+    if any(n < 0 for n in whole):
         raise ValueError(f"shape {lengths}: want lengths from 0")
-    return tuple(int(n) for n in lengths)
+    return whole
 
 
 def size_of(shape: Shape, dtype: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -40,7 +41,7 @@ class StaleReduction:
             raise ValueError(f"stale reduction: operation {op!r}; want one of {', '.join(_OPS)}")
         like: Array = np.empty(0, dtype)
         self._shape, self._dtype = shape, like.dtype
-        kind, number, count = type_of(like, "stale reduction"), op_of(op, like, "stale reduction"), int(np.prod(shape))
+        kind, number, count = type_of(like, "stale reduction"), op_of(op, like, "stale reduction"), math.prod(shape)
         new = lib.api().gaspigo_reduction_new
         self._handle = made_by(
             lambda ms, out: new(group, count, kind, number, slack, tag, ms, out), "stale reduction", timeout
@@ -60,7 +61,7 @@ class StaleReduction:
 
     def _check(self, array: Array, writes: bool) -> Array:
         array = check(array, "stale reduction", writes)
-        if array.dtype != self._dtype or array.size != int(np.prod(self._shape)):
+        if array.dtype != self._dtype or array.size != math.prod(self._shape):
             raise TypeError(
                 f"stale reduction: an array of shape {array.shape} and {array.dtype!r}; want {self._shape} and {self._dtype!r}"
             )

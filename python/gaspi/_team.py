@@ -192,6 +192,7 @@ class Calls(Generic[Made]):
         timeout: Optional[float] = None,
     ) -> Made:
         """As ``allgather`` of counts[r] elements from member r. The result has shape (sum(counts),)."""
+        counts = self._lengths(counts, "allgatherv")
         array = self._counted(array, counts[self._rank], "allgatherv")
         out = self._result(out, (sum(counts),), array, "allgatherv")
         return self._unequal(_ALLGATHERV, "allgatherv", array, out, array, 0, counts, algorithm, timeout)
@@ -207,6 +208,7 @@ class Calls(Generic[Made]):
         timeout: Optional[float] = None,
     ) -> Made:
         """As ``allgatherv``, with the result at member root alone; that of others is None."""
+        counts = self._lengths(counts, "gatherv")
         array = self._counted(array, counts[self._rank], "gatherv")
         out = self._result(out, (sum(counts),), array, "gatherv") if root == self._rank else None
         return self._unequal(_GATHERV, "gatherv", array, out, array, root, counts, algorithm, timeout)
@@ -222,6 +224,7 @@ class Calls(Generic[Made]):
         timeout: Optional[float] = None,
     ) -> Made:
         """As ``scatter`` of counts[r] elements to member r."""
+        counts = self._lengths(counts, "scatterv")
         out = check(self._counted(out, counts[self._rank], "scatterv"), "scatterv", writes=True)
         if root == self._rank:
             array = _alike(self._counted(array, sum(counts), "scatterv"), out, "scatterv")
@@ -239,6 +242,7 @@ class Calls(Generic[Made]):
         timeout: Optional[float] = None,
     ) -> Made:
         """As ``reduce_scatter`` with counts[r] elements for member r. The result has shape (counts[r],)."""
+        counts = self._lengths(counts, "reduce_scatterv")
         array = self._counted(array, sum(counts), "reduce_scatterv")
         out = self._result(out, (counts[self._rank],), array, "reduce_scatterv")
         number = op_of(op, array, "reduce_scatterv")
@@ -257,6 +261,7 @@ class Calls(Generic[Made]):
     ) -> Made:
         """As ``alltoall`` of sends[r] elements to member r and receives[r] from it. The result has shape
         (sum(receives),)."""
+        sends, receives = self._lengths(sends, "alltoallv"), self._lengths(receives, "alltoallv")
         array = self._counted(array, sum(sends), "alltoallv")
         out = self._result(out, (sum(receives),), array, "alltoallv")
         return self._unequal(_ALLTOALLV, "alltoallv", array, out, array, 0, receives, algorithm, timeout, sends=sends)
@@ -333,8 +338,8 @@ class Calls(Generic[Made]):
         if kind < 0:
             each = BYTES if like.dtype.name not in _MOVED else _MOVED[like.dtype.name]
             scale = like.dtype.itemsize if each == BYTES else 1
-        into = self._counts(receives, scale, what)
-        out_of = None if sends is None else self._counts(sends, scale, what)
+        into = self._counts(receives, scale)
+        out_of = None if sends is None else self._counts(sends, scale)
         task = lib.Task(
             call=call,
             type=each,
@@ -347,9 +352,12 @@ class Calls(Generic[Made]):
         )
         return self._make(self._of(task, algorithm, (src, dst, into, out_of), what, dst), timeout)
 
-    def _counts(self, counts: Sequence[int], scale: int, what: str) -> Any:
+    def _lengths(self, counts: Sequence[int], what: str) -> Sequence[int]:
         if len(counts) != self._size or any(n < 0 for n in counts):
             raise ValueError(f"{what}: counts {list(counts)}; want {self._size} numbers from 0, one for each member")
+        return counts
+
+    def _counts(self, counts: Sequence[int], scale: int) -> Any:
         return (ctypes.c_ulong * self._size)(*(n * scale for n in counts))
 
     def _counted(self, array: Optional[Array], count: int, what: str) -> Array:

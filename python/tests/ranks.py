@@ -90,6 +90,10 @@ def numbers(proc):
         (TypeError, lambda: proc.segment(1.5, 1), "1.5 as a segment"),
         (ValueError, lambda: proc.segment(6, 2**61 + 1), "less than 2**63"),
         (TypeError, lambda: proc.segment(6, 1, object), "Python objects"),
+        (TypeError, lambda: proc.segment(6, (2.5, 4)), "(2.5, 4)", "whole numbers"),
+        (TypeError, lambda: team.alloc(2.5), "2.5", "whole numbers"),
+        (TypeError, lambda: proc.stale_reduction([1, None], slack=1), "[1, None]", "whole numbers"),
+        (ValueError, lambda: proc.stale_reduction((2**32, 2**32 + 1), slack=1), f"{2**64 + 2**32} as a size"),
         (TypeError, lambda: proc.use(6, objects), "use", "Python objects"),
         (TypeError, lambda: proc.bind(6, objects), "bind", "Python objects"),
         (ValueError, lambda: proc.ping(65536), "65536 as a rank"),
@@ -123,10 +127,6 @@ def numbers(proc):
     seg.delete()
 
 
-def transfers(proc):
-    seg = proc.use(5, np.full(64, proc.rank, np.int32))
-    a = seg.array
-    right = (proc.rank + 1) % proc.size
 def owners(proc):
     """Threads that look at memory at a time share what says that it is used, so it is not given back under an array."""
     seg, looks, seen = proc.alloc(None, 8), threading.Event(), []
@@ -151,6 +151,10 @@ def owners(proc):
     seg.delete()
 
 
+def transfers(proc):
+    seg = proc.use(5, np.full(64, proc.rank, np.int32))
+    a = seg.array
+    right = (proc.rank + 1) % proc.size
     assert seg.size_at(right) == 256 and seg.offset(a[8:16]) == 32
     seg.read(a[8:12], right, 0)
     proc.wait()
@@ -322,7 +326,16 @@ def mistakes(team, n):
     refused(ValueError, lambda: team.allreduce(np.zeros(3), out=np.zeros(4)), "(4,)", "(3,)")
     refused(TypeError, lambda: team.allreduce(np.zeros(3), out=np.zeros(3, "f4")), "float32")
     refused(ValueError, lambda: team.alltoall(np.zeros(n + 1) if n > 1 else np.array(0.0)), "first axis")
-    refused(ValueError, lambda: team.allgatherv(np.zeros(1), [1] * (n + 1)), "want")
+    for lengths in ([1] * (n + 1), [1] * (n - 1), [-1] * n):
+        for call in (
+            lambda: team.allgatherv(np.zeros(1), lengths),
+            lambda: team.gatherv(np.zeros(1), lengths),
+            lambda: team.scatterv(np.zeros(n), lengths, np.zeros(1)),
+            lambda: team.reduce_scatterv(np.zeros(n), lengths),
+            lambda: team.alltoallv(np.zeros(n), lengths, [1] * n),
+            lambda: team.alltoallv(np.zeros(n), [1] * n, lengths),
+        ):
+            refused(ValueError, call, f"counts {lengths}; want {n} numbers from 0")
     refused(TypeError, lambda: team.broadcast(np.array([None])), "objects")
     fixed = np.zeros(3)
     fixed.flags.writeable = False
@@ -477,10 +490,14 @@ def interrupts(proc):
         lambda: seg.wait_some(100),
         lambda: seg.passive_receive(seg.array, timeout=3600),
         lambda: store.get("never"),
+        *([block.release] if proc.rank == 0 and proc.size > 1 else []),  # before the others
     ):
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
         refused(KeyboardInterrupt, call)
     proc.barrier()
+    block.release()
+    refused(gaspi.Error, block.release, "given back")
+    team.barrier()
 
 
 def forks(proc):
@@ -490,14 +507,10 @@ def forks(proc):
         proc.barrier, proc.close, gaspi.init, gaspi.current, proc.lost, proc.team, lambda: proc.alloc(None, 8),
         lambda: proc.ping(0), lambda: proc.kill(0), lambda: proc.store(8), lambda: proc.stale_reduction(3, slack=1),
         lambda: seg.fetch_add(0, 0, 1), lambda: team.split(0), lambda: team.plan.barrier(), team.shrink,
-        *([block.release] if proc.rank == 0 and proc.size > 1 else []),  # before the others
         lambda: store.put("a", np.zeros(1)), lambda: store.get("a"), lambda: store.delete("a"),
     )
     read, write = os.pipe()
     child = os.fork()
-    block.release()
-    refused(gaspi.Error, block.release, "given back")
-    team.barrier()
     if child == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(20)  # ends a child that hangs
