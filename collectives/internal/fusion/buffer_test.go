@@ -167,3 +167,56 @@ func TestAnErrorEndsAllVectors(t *testing.T) {
 		}
 	})
 }
+
+// pending is others whose first operation ends with an error, and whose second ends when its channel is closed.
+type pending struct {
+	others
+	second chan struct{}
+}
+
+func (p *pending) Start(buf []int32) (Started, error) {
+	if p.lengths = append(p.lengths, len(buf)); len(p.lengths) == 1 {
+		return ended{p.fails}, nil
+	}
+	return underWay{p.second}, nil
+}
+
+type underWay struct{ done chan struct{} }
+
+func (u underWay) Done() <-chan struct{} { return u.done }
+
+func (u underWay) Wait(context.Context) error { return nil }
+
+// Goal: a vector is the caller's again when nothing writes to it, also after the error of another operation.
+// Method: the operation of the second vector is under way while that of the first has failed.
+func TestAVectorEndsBehindItsOperation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pending{others{fails: errors.New("a member is gone")}, make(chan struct{})}
+		b := New(Bound{Bytes: 4, Delay: time.Hour}, Reducer[int32](p))
+		var vectors [3]Vector[int32]
+		for i := range vectors {
+			if err := b.Add(&vectors[i], make([]int32, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if len(p.lengths) != 2 {
+			t.Fatalf("%d operations were begun, want 2", len(p.lengths))
+		}
+		select {
+		case <-vectors[1].Done():
+			t.Error("the second vector has ended, and its operation has not")
+		default:
+		}
+		if err := b.Add(new(Vector[int32]), nil); !errors.Is(err, p.fails) {
+			t.Errorf("Add returned %v, want %v", err, p.fails)
+		}
+		close(p.second)
+		for i := range vectors {
+			if <-vectors[i].Done(); !errors.Is(vectors[i].Err(), p.fails) {
+				t.Errorf("vector %d ended with %v, want %v", i, vectors[i].Err(), p.fails)
+			}
+		}
+		b.Join()
+	})
+}

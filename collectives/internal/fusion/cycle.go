@@ -10,7 +10,7 @@ import (
 
 // A fusedOperation is an operation that is under way.
 type fusedOperation[T any] struct {
-	op      Started
+	op      Started // nil if it could not be begun
 	vectors []*Vector[T]
 	stage   []T // a copy of the vectors, nil if they are reduced in place
 }
@@ -172,8 +172,10 @@ func (b *Buffer[T]) begin(vectors []*Vector[T]) error {
 		}
 		buf = f.stage
 	}
-	var err error
-	f.op, err = b.reducer.Start(buf)
+	op, err := b.reducer.Start(buf)
+	if err == nil {
+		f.op = op
+	}
 	b.fused = append(b.fused, f)
 	return err
 }
@@ -232,11 +234,19 @@ func joined[T any](vectors []*Vector[T]) ([]T, bool) {
 	return all, true
 }
 
-// fail ends all vectors, and the goroutine.
+// fail ends all vectors, and the goroutine, once no operation writes to one: an error of the first ends those that follow.
 func (b *Buffer[T]) fail(err error) {
 	b.mu.Lock()
+	b.err = err
+	b.mu.Unlock()
+	for _, f := range b.fused {
+		if f.op != nil {
+			<-f.op.Done()
+		}
+	}
+	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.err, b.idle = err, true
+	b.idle = true
 	for _, f := range b.fused {
 		failed(f.vectors, err)
 	}
