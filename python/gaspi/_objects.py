@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 
 import numpy as np
@@ -36,8 +37,13 @@ class View(Memory):
     def __enter__(self) -> View:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.release()
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
+        owner = self._owner() if self._owner is not None else None
+        if kind is None or owner is None and not self._gone:
+            self.release()
+        elif owner is not None:  # a frame that the exception ends has an array: the exception is the program's, and the array the last
+            self._gone = True
+            weakref.finalize(owner, lib.api().gaspigo_view_release, self._handle).atexit = False
 
     def release(self) -> None:
         """Lets the store have the memory back. Error while an array of it lives."""

@@ -465,8 +465,17 @@ def empty(proc, store):
             refused(ValueError, lambda: store.view("half", np.uint8, -1), "want lengths from 0")
             refused(ValueError, lambda: store.view("half", "S0"), "no array")
             refused(TypeError, lambda: store.view("half", np.uint8, "none such"))
+            refused(KeyError, lambda: broken(store, "half"), "mine")
+            gc.collect()
             store.delete("half")
     proc.barrier()
+
+
+def broken(store, name):
+    """An exception of the program while an array of a view lives."""
+    with store.view(name) as view:
+        kept = view.array
+        raise KeyError("mine", kept.size)
 
 
 def stale(proc):
