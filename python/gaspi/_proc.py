@@ -158,6 +158,12 @@ class Proc:
 
         once(made, timeout)
 
+    def _still(self, number: int, what: str) -> int:
+        """The number of a thing of this rank. Error if the rank has ended: a later one of the process may have it again."""
+        if self.closed:
+            fail(lib.ERR_NOINIT, what)
+        return number
+
     # Segments.
 
     def segment(
@@ -172,7 +178,7 @@ class Proc:
         """Makes segment number (0 to 254; None takes the lowest that this rank has free) with room for an array,
         zeroed, which all members of the group, by default all ranks, may use. It is collective over them and
         blocks; shapes may differ. timeout is in seconds."""
-        nbytes, members = size_of(shape, dtype), (group or self.world).id
+        nbytes, members = size_of(shape, dtype), (group or self.world)._number
         number = self._free(number)
         code = again(lambda ms: lib.api().gaspi_segment_create(number, nbytes, members, ms, 1), timeout)
         return self._made(code, number, shape, dtype, nbytes)
@@ -185,7 +191,7 @@ class Proc:
 
     def use(self, number: Optional[int], array: Array, *, group: Optional[Group] = None, timeout: Optional[float] = None) -> Segment:
         """As ``segment``, of the memory of an array that this process has, which the segment keeps."""
-        array, members = check(array, "use", writes=True), (group or self.world).id
+        array, members = check(array, "use", writes=True), (group or self.world)._number
         refuse_objects(array.dtype, "use")
         number = self._free(number)
         where = array.ctypes.data
@@ -272,7 +278,7 @@ class Proc:
         """Makes a team of the members of a group, by default of all ranks, for collective calls on arrays. All
         members make it, with equal tags, which tell apart teams that threads make at a time. It blocks; timeout is
         in seconds."""
-        number = (group or self.world).id
+        number = (group or self.world)._number
         return Team(self, made_by(lambda ms, out: lib.api().gaspigo_team_new(number, tag, ms, out), "new team", timeout))
 
     def store(
@@ -280,7 +286,7 @@ class Proc:
     ) -> Store:
         """Opens a store of objects with names, with capacity bytes at each rank. All members of the group, by
         default all ranks, do so with the same arguments. It blocks; timeout is in seconds."""
-        number = (group or self.world).id
+        number = (group or self.world)._number
         what = f"store of {capacity} bytes"
         return Store(self, made_by(lambda ms, out: lib.api().gaspigo_store_open(number, capacity, tag, ms, out), what, timeout))
 
@@ -298,7 +304,7 @@ class Proc:
         """Makes a reduction of arrays whose results have contributions at most slack calls old; 0 is an exact
         allreduce. op is "sum", "min" or "max", of int32, int64, uint32, uint64, float32 or float64. All members of
         the group, by default all ranks, make it with the same arguments. It blocks; timeout is in seconds."""
-        return StaleReduction((group or self.world).id, shape_of(shape), dtype, op, slack, tag, timeout)
+        return StaleReduction((group or self.world)._number, shape_of(shape), dtype, op, slack, tag, timeout)
 
 
 class Queue:
@@ -310,7 +316,7 @@ class Queue:
         """The number of the queue."""
 
     def __int__(self) -> int:
-        return self.number
+        return self._proc._still(self.number, f"queue {self.number}")
 
     def wait(self, timeout: Optional[float] = None) -> None:
         """As ``Proc.wait``."""
@@ -320,20 +326,20 @@ class Queue:
     def used(self) -> int:
         """How many entries are taken."""
         entries = ctypes.c_uint()
-        code = lib.api().gaspi_queue_size(self.number, entries)
+        code = lib.api().gaspi_queue_size(int(self), entries)
         if code:
             fail(code, f"size of queue {self.number}")
         return entries.value
 
     def purge(self) -> None:
         """Gives all entries back without waiting, after the loss of a rank."""
-        code = lib.api().gaspi_queue_purge(self.number, BLOCK)
+        code = lib.api().gaspi_queue_purge(int(self), BLOCK)
         if code:
             fail(code, f"purge of queue {self.number}")
 
     def delete(self) -> None:
         """Deletes the queue."""
-        code = lib.api().gaspi_queue_delete(self.number)
+        code = lib.api().gaspi_queue_delete(int(self))
         if code:
             fail(code, f"delete of queue {self.number}")
 
@@ -351,14 +357,18 @@ class Group:
     def __repr__(self) -> str:
         return f"<gaspi group of ranks {self.ranks}>"
 
+    @property
+    def _number(self) -> int:
+        return self._proc._still(self.id, f"group of ranks {self.ranks}")
+
     def barrier(self, timeout: Optional[float] = None) -> None:
         """Blocks until all members have called it. timeout is in seconds."""
-        code = again(lambda ms: lib.api().gaspi_barrier(self.id, ms), timeout)
+        code = again(lambda ms: lib.api().gaspi_barrier(self._number, ms), timeout)
         if code:
             fail(code, "barrier")
 
     def delete(self) -> None:
         """Deletes the group. That of all ranks stays."""
-        code = lib.api().gaspi_group_delete(self.id)
+        code = lib.api().gaspi_group_delete(self._number)
         if code:
             fail(code, f"delete of the group of ranks {self.ranks}")

@@ -35,21 +35,26 @@ class Segment(Memory):
     def __repr__(self) -> str:
         return f"<gaspi segment {self.id}: {self.nbytes} bytes>"
 
+    @property
+    def _number(self) -> int:
+        return self._proc._still(self.id, self._what)
+
     def _keep(self) -> Any:
         return self._kept
 
     def delete(self) -> None:
         """Deletes the segment. Error while an array of it lives. It does not block, and ranks that use the
         segment later get an error."""
+        number = self._number
         self._give_back()
         self._proc._forget(self)
-        code = lib.api().gaspi_segment_delete(self.id)
+        code = lib.api().gaspi_segment_delete(number)
         if code:
             fail(code, f"delete of {self._what}")
 
     def register(self, rank: int, timeout: Optional[float] = None) -> None:
         """Lets a rank use the segment, which ``alloc`` or ``bind`` made. timeout is in seconds."""
-        code = again(lambda ms: lib.api().gaspi_segment_register(self.id, rank, ms), timeout)
+        code = again(lambda ms: lib.api().gaspi_segment_register(self._number, rank, ms), timeout)
         if code:
             fail(code, f"registration of {self._what} with rank {rank}")
 
@@ -66,7 +71,7 @@ class Segment(Memory):
         ``segment``. It does not block. src may be changed when the queue was waited for. QueueFull if the queue
         has no entry."""
         number = self.id if segment is None else segment
-        code = lib.api().gaspi_write(self.id, self.offset(src), rank, number, offset, src.nbytes, int(queue), BLOCK)
+        code = lib.api().gaspi_write(self._number, self.offset(src), rank, number, offset, src.nbytes, int(queue), BLOCK)
         if code:
             fail(code, f"write of {src.nbytes} bytes to rank {rank} segment {number} at {offset}")
 
@@ -85,7 +90,7 @@ class Segment(Memory):
         sees the value sees the bytes as well."""
         number = self.id if segment is None else segment
         code = lib.api().gaspi_write_notify(
-            self.id, self.offset(src), rank, number, offset, src.nbytes, notification, value, int(queue), BLOCK
+            self._number, self.offset(src), rank, number, offset, src.nbytes, notification, value, int(queue), BLOCK
         )
         if code:
             fail(code, f"write of {src.nbytes} bytes to rank {rank} segment {number} at {offset} with notification {notification}")
@@ -94,7 +99,7 @@ class Segment(Memory):
         """Copies dst.nbytes bytes from offset (bytes) of a segment of a rank to dst, a view of this segment.
         The bytes are there when the queue was waited for."""
         number = self.id if segment is None else segment
-        code = lib.api().gaspi_read(self.id, self.offset(dst), rank, number, offset, dst.nbytes, int(queue), BLOCK)
+        code = lib.api().gaspi_read(self._number, self.offset(dst), rank, number, offset, dst.nbytes, int(queue), BLOCK)
         if code:
             fail(code, f"read of {dst.nbytes} bytes from rank {rank} segment {number} at {offset}")
 
@@ -104,7 +109,7 @@ class Segment(Memory):
         """As ``read``, and then sets a notification of this segment, of this rank, to 1."""
         number = self.id if segment is None else segment
         code = lib.api().gaspi_read_notify(
-            self.id, self.offset(dst), rank, number, offset, dst.nbytes, notification, int(queue), BLOCK
+            self._number, self.offset(dst), rank, number, offset, dst.nbytes, notification, int(queue), BLOCK
         )
         if code:
             fail(code, f"read of {dst.nbytes} bytes from rank {rank} segment {number} at {offset}")
@@ -112,7 +117,7 @@ class Segment(Memory):
     def notify(self, rank: int, notification: int, value: int = 1, *, queue: Union[int, Queue] = 0) -> None:
         """Sets a notification of this segment at a rank, after all writes before it on the queue to that rank.
         value is 1 to 2**32 - 1. It does not block."""
-        code = lib.api().gaspi_notify(self.id, rank, notification, value, int(queue), BLOCK)
+        code = lib.api().gaspi_notify(self._number, rank, notification, value, int(queue), BLOCK)
         if code:
             fail(code, f"notification {notification} of rank {rank} segment {self.id}")
 
@@ -120,7 +125,7 @@ class Segment(Memory):
         """Blocks until one of count notifications of this segment from first on is set, and returns its number.
         timeout is in seconds; 0 looks once."""
         got = ctypes.c_uint()
-        code = again(lambda ms: lib.api().gaspi_notify_waitsome(self.id, first, count, got, ms), timeout)
+        code = again(lambda ms: lib.api().gaspi_notify_waitsome(self._number, first, count, got, ms), timeout)
         if code:
             fail(code, f"wait for notifications {first} to {first + count - 1} of {self._what}")
         return got.value
@@ -128,7 +133,7 @@ class Segment(Memory):
     def reset(self, notification: int) -> int:
         """Sets a notification of this segment to 0 and returns what it was. It does not block."""
         old = ctypes.c_uint()
-        code = lib.api().gaspi_notify_reset(self.id, notification, old)
+        code = lib.api().gaspi_notify_reset(self._number, notification, old)
         if code:
             fail(code, f"reset of notification {notification} of {self._what}")
         return old.value
@@ -136,7 +141,7 @@ class Segment(Memory):
     def size_at(self, rank: int) -> int:
         """The bytes that this segment has at a rank."""
         size = ctypes.c_ulong()
-        code = lib.api().gaspi_segment_size(self.id, rank, size)
+        code = lib.api().gaspi_segment_size(self._number, rank, size)
         if code:
             fail(code, f"size of rank {rank} segment {self.id}")
         return size.value
@@ -153,14 +158,14 @@ class Segment(Memory):
     def _atomic(self, name: str, rank: int, offset: int, values: tuple[int, ...], timeout: Optional[float]) -> int:
         old = ctypes.c_ulong()
         function, what = getattr(lib.api(), name), f"atomic of rank {rank} segment {self.id} at {offset}"
-        self._proc._once(lambda ms: function(self.id, offset, rank, *values, old, ms), what, timeout)
+        self._proc._once(lambda ms: function(self._number, offset, rank, *values, old, ms), what, timeout)
         return old.value
 
     def passive_send(self, src: Array, rank: int, timeout: Optional[float] = None) -> None:
         """Sends src, a view of this segment with 1 to 65,535 bytes, to whoever receives at a rank. It blocks until
         it was received; timeout is in seconds."""
         at = self.offset(src)
-        code = again(lambda ms: lib.api().gaspi_passive_send(self.id, at, rank, src.nbytes, ms), timeout)
+        code = again(lambda ms: lib.api().gaspi_passive_send(self._number, at, rank, src.nbytes, ms), timeout)
         if code:
             fail(code, f"passive message of {src.nbytes} bytes to rank {rank}")
 
@@ -168,7 +173,7 @@ class Segment(Memory):
         """Blocks until a passive message has come, copies it to the start of dst, a view of this segment that
         has room for it, and returns the rank that sent it. timeout is in seconds."""
         at, sender = self.offset(dst), ctypes.c_ushort()
-        code = again(lambda ms: lib.api().gaspi_passive_receive(self.id, at, sender, dst.nbytes, ms), timeout)
+        code = again(lambda ms: lib.api().gaspi_passive_receive(self._number, at, sender, dst.nbytes, ms), timeout)
         if code:
             fail(code, f"receipt of a passive message of up to {dst.nbytes} bytes")
         return sender.value

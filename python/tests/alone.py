@@ -47,8 +47,30 @@ def refusals():
     assert not gaspi.initialized()
 
 
+def later():
+    """Objects of a rank that has ended are not those of a later one of this process, which has their numbers again."""
+    with gaspi.init() as proc:
+        old, queue, group, world = proc.segment(0, 8), proc.queue(), proc.group([0]), proc.world
+    with gaspi.init() as proc:
+        new, others, members = proc.segment(0, 16), proc.queue(), proc.group([0])
+        assert (new.id, others.number, members.id) == (old.id, queue.number, group.id)
+        a = old.array
+        for call in (
+            old.delete, lambda: old.register(0), lambda: old.write(a[:1], 0, 64), lambda: old.write_notify(a[:1], 0, 64, 3),
+            lambda: old.read(a[:1], 0, 64), lambda: old.read_notify(a[:1], 0, 64, 3), lambda: old.notify(0, 3),
+            lambda: old.wait_some(3, timeout=0), lambda: old.reset(3), lambda: old.size_at(0), lambda: old.fetch_add(0, 64, 1),
+            lambda: old.compare_swap(0, 64, 0, 1), lambda: old.passive_send(a[:1], 0, 0), lambda: old.passive_receive(a[:1], 0),
+            queue.wait, queue.purge, queue.delete, lambda: queue.used, lambda: new.notify(0, 3, queue=queue),
+            group.barrier, group.delete, world.barrier, lambda: proc.team(group), lambda: proc.segment(1, 8, group=group),
+        ):
+            refused(gaspi.Error, call, "no rank (any more)")
+        assert new.size_at(0) == 128 and not new.array.any() and others.used == 0
+        members.barrier()
+
+
 finding()
 timeouts()
 refusals()
 main([])
 main(["segments"])  # a process that nobody has started as a rank may begin again
+later()
