@@ -156,12 +156,16 @@ func (q *Queue) Wait(ctx context.Context) error {
 
 // Post calls post, which posts to the queue, again until it returns another error than ErrQueueFull,
 // and returns that. Between two calls it does what Wait does, so that it blocks until there is room,
-// with the errors of Wait.
+// with the errors of Wait. A list that an empty queue has no room for is ErrTooLarge.
 func (q *Queue) Post(ctx context.Context, post func() error) error {
 	for {
+		issued, empty := q.traffic.Issued(), q.Size() == 0
 		err := post()
 		if !errors.Is(err, ErrQueueFull) {
 			return err
+		}
+		if empty && q.traffic.Issued() == issued { // nobody has posted meanwhile
+			return q.error("post", fmt.Errorf("%w: it needs more entries than an empty queue has; Config.QueueDepth is %d, so post it in parts", ErrTooLarge, q.Depth()))
 		}
 		if err := q.Wait(ctx); err != nil {
 			return err

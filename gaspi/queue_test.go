@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
@@ -136,6 +137,47 @@ func TestGASPIDifference1QueueHoldsItsDepth(t *testing.T) {
 			}
 			ok(p.MustQueue(0).Wait(ctx))
 		}
+	}, func(*gaspi.Segment) {})
+}
+
+// Goal: Post of a list that an empty queue has no room for ends by an error; it would try for ever, also when its context has
+// ended. A list that needs all entries waits for room.
+// Method: each list call with as many entries as the queue has and one more, over a queue with one entry. Entries of size 0 and
+// with the own rank take none.
+func TestPostOfAListLongerThanTheQueue(t *testing.T) {
+	const depth = 4
+	pair(t, depth, func(ctx context.Context, p *gaspi.Proc, s *gaspi.Segment) {
+		q, src, n := p.MustQueue(0), must(s.Span(0, 8)), gaspi.Notification{ID: 2, Value: 7}
+		list := func(to gaspi.Rank, moves, empty int) []gaspi.Transfer {
+			all := slices.Repeat([]gaspi.Transfer{{Local: src, Remote: s.At(to, 8)}}, moves)
+			return append(all, slices.Repeat([]gaspi.Transfer{{Local: must(s.Span(0, 0)), Remote: s.At(to, 8)}}, empty)...)
+		}
+		for name, call := range map[string]func(list []gaspi.Transfer) error{
+			"write_list": q.WriteList, "read_list": q.ReadList,
+			"write_list_notify": func(list []gaspi.Transfer) error { return q.WriteListNotify(list[1:], list[0].Remote, n) },
+			"read_list_notify":  func(list []gaspi.Transfer) error { return q.ReadListNotify(list[1:], s, n) },
+		} {
+			for _, c := range []struct {
+				list []gaspi.Transfer
+				fits bool
+			}{
+				{list(1, depth, 0), true}, {list(1, depth, 1), true}, {list(0, depth+1, 0), true}, {list(1, depth+1, 0), false},
+			} {
+				ok(q.Wait(ctx))
+				ok(q.Notify(s.At(1, 0), n))
+				tries := 0
+				err := q.Post(ctx, func() error {
+					if tries++; tries > 2 {
+						return errors.New("tried for ever")
+					}
+					return call(c.list)
+				})
+				if c.fits && err != nil || !c.fits && (!errors.Is(err, gaspi.ErrTooLarge) || q.Size() != 0) {
+					t.Errorf("%s of %d entries: %v after %d tries, fits: %t", name, len(c.list), err, tries, c.fits)
+				}
+			}
+		}
+		ok(q.Wait(ctx))
 	}, func(*gaspi.Segment) {})
 }
 
