@@ -234,8 +234,8 @@ func (g *Group) withdraw() {
 	if g.commit == nil {
 		return
 	}
-	for m, sent := range g.commit.sent {
-		if sent && m != g.me {
+	for _, m := range g.near.Partners {
+		if g.commit.sent[m] {
 			// A member that is gone needs none.
 			_ = g.sendRecord(context.Background(), m, withdrawn)
 		}

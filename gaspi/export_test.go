@@ -87,3 +87,13 @@ func (p *Proc) Unconnected() (ranks []Rank) {
 	}
 	return ranks
 }
+
+// Contacts is the number of ranks that this one has a way to.
+func (p *Proc) Contacts() (n int) {
+	for r := range p.links {
+		if p.links[r].Load() != nil {
+			n++
+		}
+	}
+	return n
+}

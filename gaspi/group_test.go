@@ -277,3 +277,30 @@ func TestCommitOfTheSameRanksAfterOneThatWasGivenUp(t *testing.T) {
 		return p.Barrier(ctx, g)
 	})
 }
+
+// Goal: to give a commit up takes answers of those members alone that were told of it: others may be slow to reach, or be
+// stopped.
+// Method: each of 40 ranks in turn commits a group of all, which the others do not, deletes it, and counts those it has a
+// way to.
+func TestCommitGivenUpAsksThoseThatWereTold(t *testing.T) {
+	bubble(t, 40, func(ctx context.Context, p *gaspi.Proc) error {
+		g := must(p.NewGroup(p.World().Ranks()...))
+		for r := range gaspi.Rank(p.Size()) {
+			ok(p.Barrier(ctx, p.World()))
+			if r != p.Rank() {
+				continue
+			}
+			limited, cancel := soon(ctx)
+			defer cancel()
+			if err := g.Commit(limited); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("commit alone: %v", err)
+			}
+			before := p.Contacts()
+			ok(g.Delete())
+			if n := p.Contacts(); n != before {
+				t.Errorf("rank %d has a way to %d ranks after Commit, to %d after Delete", r, before, n)
+			}
+		}
+		return p.Barrier(ctx, p.World())
+	})
+}
