@@ -150,7 +150,8 @@ func (g *Group) exchange(ctx context.Context) error {
 		if g.commit.sent[m] {
 			continue
 		}
-		if err := g.fault(ctx, g.ranks[m], g.sendRecord(ctx, m, g.commit.hash)); err != nil {
+		_, err := g.sendRecord(ctx, m, g.commit.hash)
+		if err := g.fault(ctx, g.ranks[m], err); err != nil {
 			return g.error("group_commit", err)
 		}
 		g.commit.sent[m] = true
@@ -211,35 +212,40 @@ type record uint64
 // withdrawn is the record that takes the one before it back.
 const withdrawn record = 0
 
-// sendRecord tells member m. An exchange that is on its way is waited for: none may come
-// after a later one. A rank that has lost the launcher makes no later one.
-func (g *Group) sendRecord(ctx context.Context, m int, r record) error {
+// sendRecord tells member m, and returns what it had been told before and has not taken. An exchange
+// that is on its way is waited for: none may come after a later one. A rank that has lost the launcher
+// makes no later one.
+func (g *Group) sendRecord(ctx context.Context, m int, r record) (before record, err error) {
 	p, to := g.p, g.ranks[m]
 	link, err := p.link(to)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	at := transport.Addr{Segment: p.lay.ID, Offset: p.lay.CommitIn(p.rank, g.index)}
-	if _, err := p.whileAttached(ctx, link, at, transport.Swap, uint64(r), 0); err != nil {
-		return err
+	old, err := p.whileAttached(ctx, link, at, transport.Swap, uint64(r), 0)
+	if err != nil {
+		return 0, err
 	}
-	return link.Notify(p.internal, transport.Flag{Segment: p.lay.ID, ID: p.lay.CommitSlot(p.rank), Value: 1})
+	return record(old), link.Notify(p.internal, transport.Flag{Segment: p.lay.ID, ID: p.lay.CommitSlot(p.rank), Value: 1})
 }
 
 // withdraw takes back what was said of a commit that is given up, so that no
-// member takes it for a later commit of the same ranks.
-func (g *Group) withdraw() {
+// member takes it for a later commit of the same ranks. It reports whether a member has
+// taken it before, and may write to the group's slots.
+func (g *Group) withdraw() (taken bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.commit == nil {
-		return
+		return false
 	}
 	for _, m := range g.near.Partners {
 		if g.commit.sent[m] {
-			// A member that is gone needs none.
-			_ = g.sendRecord(context.Background(), m, withdrawn)
+			// A member that is gone needs none, and writes nothing.
+			before, err := g.sendRecord(context.Background(), m, withdrawn)
+			taken = taken || err == nil && before != g.commit.hash
 		}
 	}
+	return taken
 }
 
 // takeRecord waits for the record of member m and takes it. Others stay for their

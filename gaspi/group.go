@@ -141,7 +141,7 @@ func (g *Group) String() string {
 // Delete gives the group's place back. It is local, and not possible for the
 // world. No collective of the group may be under way on any member. If one has ended
 // early here, or the group was revoked, the place stays taken: others may still write to
-// its slots.
+// its slots. After a Commit that ended early it does so if a member has heard where the group lies.
 func (g *Group) Delete() error {
 	if g == g.p.world {
 		return g.error("group_delete", fmt.Errorf("%w: the world cannot be deleted", ErrInUse))
@@ -150,12 +150,12 @@ func (g *Group) Delete() error {
 		return g.error("group_delete", ErrClosed)
 	}
 	g.RevokeAlone()
-	g.withdraw()
+	heard := g.withdraw()
 	if g.turns != nil {
 		g.turns.giveUp()
 	}
 	g.p.committed(g)
-	if !g.unfinished() {
+	if !heard && !g.unfinished() {
 		g.p.groups.Remove(g.index)
 	}
 	return nil

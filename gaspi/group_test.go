@@ -304,3 +304,50 @@ func TestCommitGivenUpAsksThoseThatWereTold(t *testing.T) {
 		return p.Barrier(ctx, p.World())
 	})
 }
+
+// Goal: the place of a group whose Commit was given up is not used again where another member has heard where the group
+// lies, since that may still write there, and is free where none has, or has died.
+// Method: rank 0 commits a group with ranks 1 and 2, of which rank 1 has begun the same meanwhile, one with rank 2, which has
+// not, and one with rank 3, which has died. It gives each up.
+func TestPlaceOfACommitGivenUp(t *testing.T) {
+	mortals(t, 4, func(ctx context.Context, p *gaspi.Proc) error {
+		s := must(p.CreateSegment(ctx, 0, 8))
+		first := []gaspi.Rank{0, 1, 2}
+		for r := gaspi.Rank(1); p.Rank() == 0 && r < 4; r++ {
+			limited, cancel := soon(ctx)
+			defer cancel()
+			ranks := first
+			if r > 1 {
+				ranks = []gaspi.Rank{0, r}
+			}
+			g := must(p.NewGroup(ranks...))
+			if err := g.Commit(limited); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("commit with rank %d: %v", r, err)
+			}
+			tell(p, s, r, 0)
+			quiet(ctx)
+			place := g.String()
+			ok(g.Delete())
+			if next, want := must(p.NewGroup()), r != 1; (next.String() == place) != want {
+				t.Errorf("a group that was being committed with rank %d has given back its place: %t, want %t", r, !want, want)
+			}
+		}
+		switch p.Rank() {
+		case 1:
+			await(ctx, s, 0)
+			limited, cancel := soon(ctx)
+			defer cancel()
+			g := must(p.NewGroup(first...))
+			if err := g.Commit(limited); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("a commit that rank 0 does not go on with: %v", err)
+			}
+		case 3:
+			await(ctx, s, 0)
+			return errDies
+		}
+		for range 10 { // until rank 0 has come to its end
+			quiet(ctx)
+		}
+		return nil
+	})
+}
