@@ -209,8 +209,12 @@ func (q *Queue) Flush(ctx context.Context, r Rank) error {
 }
 
 // Purge gives all entries back without waiting for their operations, whose fate
-// is then unknown. It is meant for after a failure.
-func (q *Queue) Purge() { q.traffic.Settle(q.traffic.Issued()) }
+// is then unknown: no later Wait tells of it, but where a peer refuses one after the call.
+// It is meant for after a failure.
+func (q *Queue) Purge() {
+	q.traffic.Settle(q.traffic.Issued())
+	q.traffic.Drop()
+}
 
 func (q *Queue) ready() error {
 	if q.deleted.Load() || q.p.closed.Load() {

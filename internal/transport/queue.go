@@ -104,6 +104,7 @@ type underway struct {
 	mu          sync.Mutex
 	first, last *Op    // guarded by mu
 	begun       uint64 // guarded by mu
+	dropped     uint64 // guarded by mu; number of the last operation whose failure is not told
 }
 
 type failure struct{ err error }
@@ -127,10 +128,10 @@ func (u *underway) Begin(op *Op) {
 // End says that op has ended: its memory is the caller's again. err is why it
 // failed, or nil; Failure returns the first one. It does not block.
 func (u *underway) End(op *Op, err error) {
-	if err != nil {
+	u.mu.Lock()
+	if err != nil && op.number > u.dropped {
 		u.Fail(err)
 	}
-	u.mu.Lock()
 	if op.prev == nil {
 		u.first = op.next
 	} else {
@@ -152,6 +153,15 @@ func (u *underway) End(op *Op, err error) {
 // Fail makes the next Failure err, unless there is one already: for an operation
 // that had ended here before its peer refused it.
 func (u *underway) Fail(err error) { u.failed.CompareAndSwap(nil, &failure{err}) }
+
+// Drop makes Failure tell nothing of the operations that have begun before, under way or not. A Fail
+// that comes later is told all the same.
+func (u *underway) Drop() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.dropped = u.begun
+	u.failed.Store(nil)
+}
 
 // Forget takes err back, which Fail was given, because the caller is about to
 // report it. It returns false if Failure has returned one since: then err is no
