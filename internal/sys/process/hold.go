@@ -5,6 +5,7 @@ package process
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -16,10 +17,14 @@ import (
 // Hold returns a descriptor that stands for process pid as long as it is
 // open, also after the process has ended and its number is used again. Where the system
 // refuses pidfds it is that of the process's directory in /proc, if that has its number.
+// The error matches os.ErrProcessDone if there is no such process any more.
 func Hold(pid int) (int, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if sys.CallRefused(err) && sys.OwnProc() {
 		fd, err = unix.Open(fmt.Sprintf("/proc/%d", pid), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
+	if err == unix.ESRCH || err == unix.ENOENT { // of a pidfd, and of a directory
+		err = os.ErrProcessDone
 	}
 	if err != nil {
 		return -1, fmt.Errorf("pidfd_open %d: %w", pid, err)

@@ -3,7 +3,9 @@ package shm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -194,14 +196,14 @@ func (l *peerLink) orEndedLocked(err error) error {
 	if !sys.OwnProc() {
 		limit = 0
 	}
-	if ended := l.endedLocked(limit); ended != nil {
+	if ended, ok := errors.AsType[*base.RankError](l.endedLocked(limit)); ok {
 		return ended
 	}
 	return err
 }
 
-// endedLocked is the end of the peer's process, or nil if it has not ended within
-// the limit. The first question takes
+// endedLocked is the end of the peer's process, nil if it has not ended within
+// the limit, or why that is not known. The first question takes
 // a hold of the process, so that its number cannot come to mean another one later.
 func (l *peerLink) endedLocked(limit time.Duration) error {
 	if l.pid < 0 {
@@ -210,8 +212,11 @@ func (l *peerLink) endedLocked(limit time.Duration) error {
 			return err
 		}
 		pid, err := process.Hold(peer.PID)
-		if err != nil {
+		if errors.Is(err, os.ErrProcessDone) {
 			return &base.RankError{Rank: l.rank, Reason: "its process has ended"}
+		}
+		if err != nil {
+			return fmt.Errorf("whether the process of rank %d has ended: %w", l.rank, err)
 		}
 		l.pid = pid
 	}

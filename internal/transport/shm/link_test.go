@@ -3,7 +3,9 @@ package shm
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/exec"
+	"sync"
 	"testing"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
@@ -14,8 +16,14 @@ import (
 
 // The files of a rank that was killed are gone before anybody announces its
 // death. A rank that needs one for the first time then must get the error that the rank is
-// dead, not that a file is missing.
+// dead, not that a file is missing: before whoever started it has taken note of the end, and after.
 func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
+	for _, reaped := range []bool{false, true} {
+		t.Run(fmt.Sprintf("reaped %t", reaped), func(t *testing.T) { firstUseOfADeadRank(t, reaped) })
+	}
+}
+
+func firstUseOfADeadRank(t *testing.T, reaped bool) {
 	peer := exec.Command("cat") // ends when its input does
 	input, err := peer.StdinPipe()
 	if err != nil {
@@ -24,7 +32,8 @@ func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
 	if err := peer.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer peer.Wait()
+	wait := sync.OnceFunc(func() { _ = peer.Wait() })
+	defer wait()
 	card, err := json.Marshal(address{PID: peer.Process.Pid, Card: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +50,9 @@ func TestFirstUseOfADeadRankNamesIt(t *testing.T) {
 	defer sys.CloseFile(hold)
 	input.Close()
 	for !process.AwaitEnd(hold, 0) {
+	}
+	if reaped {
+		wait()
 	}
 
 	link, err := tr.Link(1)
