@@ -142,9 +142,9 @@ func (l *link) failed(n int, err error) {
 		l.markLost(gone, false)
 		return
 	}
-	if unknown, ok := errors.AsType[*lookupError](err); ok {
+	if untried, ok := errors.AsType[*untriedError](err); ok {
 		l.mu.Lock()
-		ch.dialling, ch.fault = false, unknown.err
+		ch.dialling, ch.fault = false, untried.error
 		l.mu.Unlock()
 		l.array.Wake()
 		return
@@ -154,11 +154,20 @@ func (l *link) failed(n int, err error) {
 	}
 }
 
-// A lookupError means that the address of a rank is not known. The rank may be alive.
-type lookupError struct{ err error }
+// An untriedError means that a connection could not be tried: the address of a rank is not known, or
+// this side is out of descriptors or memory. The rank may be alive.
+type untriedError struct {
+	error
+	last bool // another attempt would fail in the same way
+}
 
-// Error returns the text of the lookup's error.
-func (e *lookupError) Error() string { return e.err.Error() }
+// Unwrap returns the reason.
+func (e *untriedError) Unwrap() error { return e.error }
+
+// isOutOf reports whether err says that this side has none of something left that a connection takes.
+func isOutOf(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.ENOBUFS)
+}
 
 // A connection attempt to a peer that cannot be reached is repeated after a pause, until
 // Config.Silence is over: routes come and go, as when a cable was pulled, or a host was
@@ -210,8 +219,8 @@ func isFinal(err error) bool {
 	if _, ok := errors.AsType[*base.RankError](err); ok {
 		return true
 	}
-	_, unknown := errors.AsType[*lookupError](err)
-	return unknown || errors.Is(err, auth.ErrRefused)
+	untried, ok := errors.AsType[*untriedError](err)
+	return ok && untried.last || errors.Is(err, auth.ErrRefused)
 }
 
 // connectOnce tries the peer's addresses one after the other. Their hosts have limit to answer,
@@ -223,7 +232,7 @@ func (l *link) connectOnce(n int, limit time.Duration) (net.Conn, error) {
 		if _, ok := errors.AsType[*base.RankError](err); ok {
 			return nil, err
 		}
-		return nil, &lookupError{fmt.Errorf("address of rank %d: %w", l.peer.Rank, err)}
+		return nil, &untriedError{fmt.Errorf("address of rank %d: %w", l.peer.Rank, err), true}
 	}
 	all := address.Reach(strings.Split(addresses, ","))
 	var failures []error
@@ -237,7 +246,10 @@ func (l *link) connectOnce(n int, limit time.Duration) (net.Conn, error) {
 			break
 		}
 	}
-	return nil, base.OneLine(failures...)
+	if err = base.OneLine(failures...); isOutOf(err) {
+		err = &untriedError{fmt.Errorf("cannot connect to rank %d: %w", l.peer.Rank, err), false}
+	}
+	return nil, err
 }
 
 func (l *link) connectTo(at string, n int, limit time.Duration) (net.Conn, error) {

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -19,7 +20,7 @@ import (
 // A peer to which there is no way for a moment is no lost peer: the neighbours of a host
 // that was just plugged in may still have noted that it does not answer.
 func TestNoWayForAMoment(t *testing.T) {
-	for _, why := range []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ETIMEDOUT} {
+	for _, why := range []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ETIMEDOUT, syscall.EMFILE} {
 		t.Run(why.Error(), func(t *testing.T) {
 			var lost losses
 			var refuse atomic.Int32 // attempts that find no way; none while ranks begin to listen
@@ -60,6 +61,39 @@ func TestNoWayAtAll(t *testing.T) {
 	isGone(t, "ping", err, 1)
 	if !strings.Contains(err.Error(), "no route to host") || tries.Load() < leastTries || lost.count() != 1 {
 		t.Errorf("%v after %d attempts; lost %v", err, tries.Load(), lost.all)
+	}
+}
+
+// Goal: a rank that has no descriptor or memory left for a connection gets that error, and does not take its peer for
+// dead. It connects when it has some again.
+// Method: all attempts fail with the system's error for as long as a peer may be silent, and then none does.
+func TestNothingLeftForAConnection(t *testing.T) {
+	for _, why := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS} {
+		t.Run(why.Error(), func(t *testing.T) {
+			var lost losses
+			var shut atomic.Bool
+			ranks := join(t, 2, func(_ base.Rank, cfg *Config) {
+				cfg.Silence, cfg.Lost = 250*time.Millisecond, lost.note
+				cfg.within = func(do func() error) error {
+					if shut.Load() {
+						return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", why)}
+					}
+					return do()
+				}
+			})
+			shut.Store(true)
+			for range 2 {
+				err := linkTo(t, ranks[0], 1).Ping(testenv.Context(t))
+				if !errors.Is(err, why) || errors.Is(err, base.ErrRankDead) || !strings.Contains(err.Error(), "to rank 1") {
+					t.Errorf("%v, want the error of the system and the rank", err)
+				}
+			}
+			shut.Store(false)
+			ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
+			if lost.count() != 0 {
+				t.Errorf("lost %v", lost.all)
+			}
+		})
 	}
 }
 
