@@ -76,6 +76,49 @@ func TestSegmentIsReleasedBehindTheBacklog(t *testing.T) {
 	}
 }
 
+// Goal: a notification of a segment that is withdrawn while it is on its way with bytes for another segment never comes to
+// the next segment of its id, also where messages overtake writes: the peer says that it has done with a segment only when
+// no such write is under way.
+// Method: writes stay on their way until the withdrawal was answered, and go on when the segment is there anew or the owner
+// still waits.
+func TestNotificationBesideAWithdrawnSegment(t *testing.T) {
+	net := newMemoryNet(t, func(n *memoryNet) { n.promises.sendAfterWrite = false })
+	ranks := joinOver(t, 2, func() fabric { return net.open() })
+	own := exposed(t, ranks[0], 1, 64)
+	exposed(t, ranks[1], 1, 64)
+	exposed(t, ranks[1], 2, 64)
+	l, q := linkTo(t, ranks[0], 1), newQueue()
+	for id := range segment.ID(2) {
+		_, _, err := l.Size(id + 1)
+		ok(t, err)
+	}
+	net.hold(true)
+	ok(t, l.PutNotify(q, transport.Addr{Segment: 1}, spanOf(t, own, 0, 8), transport.Flag{Segment: 2, ID: 3, Value: 7}))
+	gone := make(chan error)
+	go func() { gone <- ranks[1].Withdraw(2) }()
+	until(t, ranks[0], "the segment is forgotten", func() bool { return l.segments.Get(2) == nil })
+	ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t))) // whose answer comes behind what rank 0 has said
+	deferred := func() int {
+		ranks[1].lock()
+		defer ranks[1].unlock()
+		return len(ranks[1].deferred)
+	}
+	waits := deferred() > 0
+	if waits {
+		net.hold(false)
+	}
+	if ok(t, <-gone); deferred() > 0 {
+		t.Error("the segment is not given back when the write has ended")
+	}
+	next := exposed(t, ranks[1], 2, 64)
+	net.hold(false)
+	ok(t, settle(t, q, ranks[0]))
+	ok(t, l.Ping(testenv.Context(t))) // what came before was handled
+	if v := next.Notifications().Load(3); v != 0 || !waits {
+		t.Errorf("the next segment of the id has notification %d; the owner has waited: %t", v, waits)
+	}
+}
+
 // A transfer fails while some of its pieces still wait for room.
 func TestTransferFailsInTheMiddleOfItsPieces(t *testing.T) {
 	for _, inFlight := range []int{1, 3} {

@@ -60,6 +60,9 @@ func (t *Transport) retireLocked(o *op) {
 	if o.to != nil {
 		o.link.endUseLocked(o.to)
 	}
+	if o.note != nil {
+		o.link.endUseLocked(o.note)
+	}
 	if o.queue != nil {
 		o.queue.End(&o.Op, o.err)
 	}

@@ -40,6 +40,7 @@ type op struct {
 	mem    []byte
 	region *memoryRegion  // of keep, in use; nil if none is needed
 	to     *remoteSegment // in use; nil for messages
+	note   *remoteSegment // in use; of data, which arrives behind the bytes; nil without
 	offset uint64         // there
 	posted uint64         // bytes
 	full   bool           // everything has been posted, or nothing more will be
@@ -47,10 +48,9 @@ type op struct {
 	queued bool           // in the backlog of link
 	fence  bool           // not before earlier writes are confirmed
 
-	withData bool
-	data     uint64
-	message  message
-	err      error
+	data    uint64
+	message message
+	err     error
 
 	later *op // behind it among the reads of the link
 	ended bool
@@ -88,6 +88,9 @@ func (t *Transport) submitLocked(o *op) {
 	}
 	if o.to != nil {
 		o.to.open++
+	}
+	if o.note != nil {
+		o.note.open++
 	}
 	if o.region != nil {
 		o.region.users++
@@ -199,7 +202,7 @@ func (t *Transport) fillLocked(o *op, n uint64, last bool) bool {
 	*x = transfer{
 		peer: o.link.address, local: o.mem[o.posted : o.posted+n], region: o.region,
 		remote: o.to.base + o.offset + o.posted, key: o.to.key,
-		data: o.data, withData: o.withData && last,
+		data: o.data, withData: o.note != nil && last,
 	}
 	var err error
 	if o.kind == opWrite && n <= uint64(t.traits.inject) && !t.mode.weak {

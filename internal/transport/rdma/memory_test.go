@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -25,6 +26,7 @@ type memoryNet struct {
 	late  []string // what came, or was to come, to an endpoint that closes, which may be fatal
 	lies  bool     // somebody forges messages, so that things may come late
 	deaf  bool     // waitFile can be read all the time
+	held  bool     // writes stay on their way, and messages overtake them
 }
 
 // newMemoryNet makes a network that promises what change leaves of a good one.
@@ -196,6 +198,13 @@ func (f *memoryFabric) isFullLocked() bool {
 	return f.net.rng.Float64() < f.net.again
 }
 
+// hold keeps writes on their way, or lets them go.
+func (n *memoryNet) hold(on bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.held = on
+}
+
 // fill makes the next n operations find no room.
 func (f *memoryFabric) fill(n int) {
 	f.net.mu.Lock()
@@ -235,6 +244,9 @@ func (f *memoryFabric) poll(events []completion) int {
 			break
 		}
 		at := f.pick()
+		if at < 0 {
+			break
+		}
 		p := f.coming[at]
 		f.coming = append(f.coming[:at:at], f.coming[at+1:]...)
 		f.arrive(p)
@@ -250,8 +262,11 @@ func (f *memoryFabric) poll(events []completion) int {
 }
 
 // pick is which parcel arrives next: messages stay in order, and so do writes if that
-// is promised, and both together if that is.
+// is promised, and both together if that is. -1 is none.
 func (f *memoryFabric) pick() int {
+	if f.net.held {
+		return slices.IndexFunc(f.coming, func(p *parcel) bool { return p.kind == eventMessage })
+	}
 	p := f.net.promises
 	for range 8 {
 		at := f.net.rng.IntN(len(f.coming))

@@ -47,7 +47,7 @@ func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) err
 	if src.Len() == 0 {
 		return nil
 	}
-	return l.writeLocked(q, to, dst.Offset, src, 0, false, false)
+	return l.writeLocked(q, to, dst.Offset, src, nil, 0, false)
 }
 
 // PutNotify implements transport.Link.
@@ -60,10 +60,10 @@ func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Spa
 	mode := &l.t.mode
 	data, fits := mode.packed(note, f)
 	if fits && !(mode.weak && src.Len() > mode.piece) {
-		return l.writeLocked(q, to, dst.Offset, src, data, true, false)
+		return l.writeLocked(q, to, dst.Offset, src, note, data, false)
 	}
 	if src.Len() > 0 {
-		if err := l.writeLocked(q, to, dst.Offset, src, 0, false, false); err != nil {
+		if err := l.writeLocked(q, to, dst.Offset, src, nil, 0, false); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
 func (l *link) notifyLocked(q *transport.Queue, note *remoteSegment, f transport.Flag) error {
 	weak := l.t.mode.weak
 	if data, fits := l.t.mode.packed(note, f); fits {
-		return l.writeLocked(q, note, 0, segment.Span{}, data, true, weak)
+		return l.writeLocked(q, note, 0, segment.Span{}, note, data, weak)
 	}
 	m := message{
 		kind: kindNotify, segment: uint32(f.Segment), generation: note.Generation,
@@ -122,13 +122,14 @@ func (l *link) notifyLocked(q *transport.Queue, note *remoteSegment, f transport
 	return l.peer.Err()
 }
 
-// writeLocked issues a write. Small ones are gone when it returns.
-func (l *link) writeLocked(q *transport.Queue, to *remoteSegment, offset uint64, src segment.Span, data uint64, withData, fence bool) error {
+// writeLocked issues a write, whose data is a notification of note, unless that is nil. Small ones are gone
+// when it returns.
+func (l *link) writeLocked(q *transport.Queue, to *remoteSegment, offset uint64, src segment.Span, note *remoteSegment, data uint64, fence bool) error {
 	t := l.t
 	mem := src.Bytes()
 	if l.first == nil && len(mem) <= t.traits.inject && !t.mode.weak {
 		l.used = true
-		t.x = transfer{peer: l.address, local: mem, remote: to.base + offset, key: to.key, data: data, withData: withData}
+		t.x = transfer{peer: l.address, local: mem, remote: to.base + offset, key: to.key, data: data, withData: note != nil}
 		err := t.fab.inject(&t.x)
 		if err == nil {
 			return nil
@@ -143,7 +144,7 @@ func (l *link) writeLocked(q *transport.Queue, to *remoteSegment, offset uint64,
 	}
 	o := t.newOp()
 	o.link, o.queue, o.kind, o.to, o.offset, o.fence = l, q, opWrite, to, offset, fence
-	o.keep, o.mem, o.region, o.data, o.withData = src, mem, region, data, withData
+	o.keep, o.mem, o.region, o.note, o.data = src, mem, region, note, data
 	t.submitLocked(o)
 	return nil
 }
