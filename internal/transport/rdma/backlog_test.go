@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync"
 	"testing"
@@ -182,6 +183,42 @@ func TestAnswerToAPeerThatCannotBeFound(t *testing.T) {
 		t.Error("an answer came from a rank that does not know where to send it")
 	}
 	part(ranks)
+}
+
+// Goal: a request that waits for the address of its peer ends when that cannot be found out, and the next one asks anew.
+// Method: rank 1 owes rank 0 an answer, and flushes, while it looks up where rank 0 is. The first lookup fails, the second does
+// not.
+func TestRequestToAPeerThatCannotBeFound(t *testing.T) {
+	net, unknown := newMemoryNet(t, nil), errors.New("nobody knows")
+	answer, calls := make(chan error), 0
+	var ranks []*Transport
+	ranks = joinOver(t, 2, func() fabric { return net.open() }, func(cfg *Config) {
+		if lookup := cfg.Lookup; cfg.Rank == 1 {
+			cfg.Lookup = func(ctx context.Context, r base.Rank) (string, error) {
+				if calls++; calls == 1 {
+					return "", <-answer
+				}
+				return lookup(ctx, r)
+			}
+		}
+	})
+	asking, cancel := context.WithCancel(t.Context())
+	said := make(chan error)
+	go func() { said <- linkTo(t, ranks[0], 1).Ping(asking) }()
+	until(t, ranks[1], "an answer is due", func() bool { l := ranks[1].links.Get(0); return l != nil && l.first != nil })
+	flushed, ctx := make(chan error), testenv.Context(t)
+	go func() { flushed <- linkTo(t, ranks[1], 0).Flush(ctx, newQueue()) }()
+	until(t, ranks[1], "the flush waits", func() bool { return linkTo(t, ranks[1], 0).requests.Len() == 1 })
+	answer <- unknown
+	if err := <-flushed; !errors.Is(err, unknown) || errors.Is(err, base.ErrRankDead) {
+		t.Errorf("%v, want that of the lookup", err)
+	}
+	cancel()
+	<-said
+	ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t)))
+	if n := linkTo(t, ranks[1], 0).requests.Len(); n != 0 {
+		t.Errorf("%d requests are left", n)
+	}
 }
 
 // Both close at the same time: none is gone before the last word of the other has come,

@@ -256,12 +256,15 @@ func (l *link) queueMessageLocked(q *transport.Queue, m message, fence bool) {
 	t.submitLocked(o)
 }
 
-// dropLocked ends the whole backlog, since the peer cannot be found.
+// dropLocked ends the whole backlog, and all requests, which are in it, since the peer cannot be found.
 func (l *link) dropLocked(err error) {
 	for l.first != nil {
 		o := l.popLocked()
 		o.giveUp(err)
 		l.t.finishIfDoneLocked(o)
+	}
+	for _, r := range l.requests.Drain() {
+		r.Complete(0, err)
 	}
 }
 
