@@ -14,6 +14,9 @@ import (
 func (j *job) finish() {
 	j.endLeftovers()
 	j.settle()
+	if err := j.output.Failed(); err != nil {
+		j.decide(policy.OutputFailed{Err: err})
+	}
 	j.output.Close()
 	j.closeSites()
 }

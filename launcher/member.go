@@ -31,6 +31,7 @@ type member struct {
 	frames  chan received
 	over    chan struct{} // closed when nobody takes frames any more
 	asked   syscall.Signal
+	failed  error         // why output of the ranks could not be written
 	end     *agent.JobEnd // nil until the job is over
 }
 
@@ -111,6 +112,12 @@ func (m *member) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	result := Result{ExitCode: m.end.Code, Sentence: m.end.Sentence, Elapsed: time.Since(begun)}
+	if err := m.output.Failed(); err != nil {
+		m.failed = err
+	}
+	if m.failed != nil && result.ExitCode == 0 { // too late for the other nodes
+		result.ExitCode, result.Sentence = 1, unwritten(m.failed).What
+	}
 	if result.Sentence != "" {
 		m.notice(result.Sentence)
 		m.settle()
@@ -160,7 +167,8 @@ func (m *member) loop(ctx context.Context) error {
 				return err
 			}
 		case err := <-m.output.Broken():
-			m.agent.Ask(agent.Demand{Code: 1, What: fmt.Sprintf("cannot write the output: %v", err)})
+			m.failed = err
+			m.agent.Ask(unwritten(err))
 		case <-done:
 			done = nil
 			if !m.agent.Ordered() {
@@ -170,6 +178,11 @@ func (m *member) loop(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unwritten is what a node wants whose output cannot be written.
+func unwritten(err error) agent.Demand {
+	return agent.Demand{Code: 1, What: fmt.Sprintf("cannot write the output: %v", err)}
 }
 
 // notice tells the user something, behind the output so far.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 )
 
 func TestLabelledOutput(t *testing.T) {
@@ -185,4 +187,77 @@ func TestOutputThatNobodyTakesEndsTheJob(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A lateDevice takes nothing, and says so no sooner than the job is over.
+type lateDevice struct {
+	over <-chan struct{}
+	err  error
+}
+
+func (d lateDevice) Write([]byte) (int, error) {
+	<-d.over
+	return 0, d.err
+}
+
+// Goal: output that cannot be written is told, and is in the exit code, also if that is known after the last rank has ended.
+// Method: a device whose first write returns when the job is over, on this host, on another one, and at a node of two.
+func TestOutputThatNobodyTakesInTheEnd(t *testing.T) {
+	const full = "cannot write the output: no space left on device\n"
+	cases := []struct {
+		name, hosts string
+		output      Output
+		err         error
+		code        int
+		notice      string
+	}{
+		{"full disk", "", OutputLabel, syscall.ENOSPC, 1, full},
+		{"full disk, raw", "", OutputRaw, syscall.ENOSPC, 1, full},
+		{"full disk, another host", "a:1", OutputLabel, syscall.ENOSPC, 1, full},
+		{"closed pipe", "", OutputLabel, syscall.EPIPE, 141, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := shell(1, `echo y`)
+			if c.hosts != "" {
+				cfg = onHosts(t, cfg, c.hosts)
+			}
+			over := make(chan struct{})
+			cfg.Output, cfg.Stdout, cfg.Stacks = c.output, lateDevice{over, c.err}, t.TempDir()
+			cfg.Observe = func(job *Observer) {
+				go func() {
+					defer close(over)
+					testenv.Eventually(t, "the end of the ranks", func() bool { return len(job.Look().Ranks) == 0 })
+				}()
+			}
+			o, err := runJob(t, cfg)
+			if err != nil || o.ExitCode != c.code || o.notice != c.notice {
+				t.Errorf("exit code %d, notice %q, %v; want %d, %q", o.ExitCode, o.notice, err, c.code, c.notice)
+			}
+		})
+	}
+	t.Run("node", func(t *testing.T) {
+		var results [2]Result
+		var errs [2]error
+		over, left := make(chan struct{}), make(chan struct{})
+		for n, node := range nodesHere(t, 2) {
+			cfg := shell(1, `echo y`)
+			cfg.Node, cfg.Interface, cfg.Stdout, cfg.Stderr = node, "127.0.0.1", &capture{}, &capture{}
+			if n == 1 {
+				cfg.Stdout = lateDevice{over, syscall.ENOSPC}
+			}
+			go func() {
+				results[n], errs[n] = Run(t.Context(), cfg)
+				if n == 0 {
+					close(over)
+				} else {
+					close(left)
+				}
+			}()
+		}
+		<-left
+		if errs != [2]error{} || results[0].ExitCode != 0 || results[1].ExitCode != 1 || results[1].Sentence+"\n" != full {
+			t.Errorf("%+v, %v; want that node 1 has %q", results, errs, full)
+		}
+	})
 }

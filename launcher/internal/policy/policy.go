@@ -360,9 +360,9 @@ func (p *Policy) tell() {
 	p.do(Say{p.cause.sentence(p.running == 0)})
 }
 
-// end tells the ranks to end, and kills them if they take too long.
+// end tells the ranks to end, and kills them if they take too long. It does nothing where none is left.
 func (p *Policy) end(sig syscall.Signal) {
-	if p.ending {
+	if p.ending || p.Over() {
 		return
 	}
 	if p.rules.KillGrace < 0 {

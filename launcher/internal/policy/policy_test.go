@@ -193,6 +193,17 @@ func TestPolicy(t *testing.T) {
 			code: 141, verdict: "cannot write the output: broken pipe; ended the 3 ranks",
 		},
 		{
+			name: "nobody has read", rules: Rules{Stacks: true}, events: []any{
+				supervise.RankEnded{Rank: 0}, supervise.RankEnded{Rank: 1}, supervise.RankEnded{Rank: 2}, OutputFailed{syscall.ENOSPC},
+			},
+			want: `
+				Announce {Failure:{Rank:0 Left:false Reason:it was not started}}
+				Announce {Failure:{Rank:1 Left:false Reason:it was not started}}
+				Announce {Failure:{Rank:2 Left:false Reason:it was not started}}
+				TellLater {After:1s}`,
+			code: 1, verdict: "cannot write the output: no space left on device",
+		},
+		{
 			name: "a host is lost", events: []any{
 				SiteLost{"host b is lost", []supervise.RankEnded{{Rank: 1, PID: 101, Lost: "host b is lost"}, {Rank: 2, PID: 102, Lost: "host b is lost"}}},
 				SiteLost{"host b is lost again", []supervise.RankEnded{{Rank: 1}}},

@@ -239,6 +239,17 @@ func (s *rawSink) End() {
 // Broken returns the channel with the first error of a write.
 func (o *Forwarder) Broken() <-chan error { return o.broken }
 
+// Failed returns that error if nobody has taken it from the channel, else nil. It does not block: output that has not
+// settled may still fail.
+func (o *Forwarder) Failed() error {
+	select {
+	case err := <-o.broken:
+		return err
+	default:
+		return nil
+	}
+}
+
 func (o *Forwarder) reportBroken(err error) {
 	select {
 	case o.broken <- err:
