@@ -65,6 +65,9 @@ func ParseFile(path string, r io.Reader) ([]Entry, error) {
 // parseLine reads the words of a line: a host, then what is said about it.
 func parseLine(fields []string) (name string, slots int, err error) {
 	name, slots, err = splitSlots(fields[0])
+	if err == nil {
+		err = checkName(name)
+	}
 	if err != nil {
 		return "", 0, err
 	}
@@ -77,7 +80,7 @@ func parseLine(fields []string) (name string, slots int, err error) {
 		case "max_slots", "max-slots":
 			most, err = parseSlots(value)
 		default:
-			err = fmt.Errorf("%q: expected slots=N", word)
+			err = fmt.Errorf("%.80q: expected slots=N", word)
 		}
 		if err != nil {
 			return "", 0, fmt.Errorf("host %s: %w", name, err)

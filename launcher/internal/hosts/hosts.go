@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gaspi-go/gaspi-go/internal/phrase"
 )
@@ -107,7 +108,7 @@ func splitSlots(item string) (name string, slots int, err error) {
 		address, after, closed := strings.Cut(rest, "]")
 		number, given = strings.CutPrefix(after, ":")
 		if !closed || !given && after != "" {
-			return "", 0, fmt.Errorf("host %q: expected [ADDRESS]:SLOTS", item)
+			return "", 0, fmt.Errorf("host %.80q: expected [ADDRESS]:SLOTS", item)
 		}
 		name = address
 	} else if strings.Count(item, ":") == 1 {
@@ -118,7 +119,7 @@ func splitSlots(item string) (name string, slots int, err error) {
 	}
 	slots, err = parseSlots(number)
 	if err != nil {
-		return "", 0, fmt.Errorf("host %q: %w", item, err)
+		return "", 0, fmt.Errorf("host %.80q: %w", item, err)
 	}
 	return name, slots, nil
 }
@@ -126,9 +127,18 @@ func splitSlots(item string) (name string, slots int, err error) {
 func parseSlots(number string) (int, error) {
 	slots, err := strconv.Atoi(number)
 	if err != nil || slots < 1 || slots > MaxSlots || number[0] == '+' {
-		return 0, fmt.Errorf("%q slots: expected a number from 1 to %d", number, MaxSlots)
+		return 0, fmt.Errorf("%.80q slots: expected a number from 1 to %d", number, MaxSlots)
 	}
 	return slots, nil
+}
+
+// nameOf names the first character of text, which is at a byte.
+func nameOf(text string, at int) string {
+	r, size := utf8.DecodeRuneInString(text)
+	if r == utf8.RuneError && size == 1 {
+		return fmt.Sprintf("0x%02x at byte %d, which is no UTF-8,", text[0], at)
+	}
+	return fmt.Sprintf("the character %q at byte %d", r, at)
 }
 
 // checkName refuses what cannot be the name of a host, and what ssh would take
@@ -140,7 +150,7 @@ func checkName(name string) error {
 	for i, c := range []byte(name) {
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 		if !letter && (i == 0 && c != ':' && c != '_' || !strings.ContainsRune("-_.:@%", rune(c))) {
-			return fmt.Errorf("host %q: the character %q at byte %d is not allowed in the name of a host", name, c, i)
+			return fmt.Errorf("host %.80q: %s is not allowed in the name of a host", name, nameOf(name[i:], i))
 		}
 	}
 	return nil

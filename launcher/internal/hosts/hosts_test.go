@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -234,8 +236,51 @@ func check(t *testing.T, all []Entry) {
 	}
 }
 
+// legible fails if a sentence about a line of a file cannot be read on a terminal: its characters are printable, and
+// there are not too many of them.
+func legible(t *testing.T, line string, err error) {
+	t.Helper()
+	if text := err.Error(); !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		t.Errorf("%q: the error cannot be printed: %q", line, err)
+	}
+	if len(err.Error()) > 1000 {
+		t.Errorf("%.80q: an error of %d bytes", line, len(err.Error()))
+	}
+}
+
+// Goal: the sentence about a line of a file can be read on a terminal, whatever is in the line.
+// Method: each byte, and words that are long, at each place of a line, of which some are refused for something else.
+func TestRefusalsOfFilesAreLegible(t *testing.T) {
+	words := []string{strings.Repeat("x", 3000), "\u202e", "\ufeff", "\ufffd", "\x1b[31m"}
+	for b := range 256 {
+		words = append(words, string([]byte{byte(b)}))
+	}
+	refused := 0
+	for _, form := range []string{"%s", "%sa slots=x", "a%s slots=0", "[%s", "a:%s", "a slots=%s", "a max_slots=1%s slots=2", "a %s=2", "a slots=1 %s"} {
+		for _, word := range words {
+			line := fmt.Sprintf(form, word)
+			if _, err := ParseFile("hosts", strings.NewReader(line)); err != nil {
+				refused++
+				legible(t, line, err)
+			}
+		}
+	}
+	if refused < 5*len(words) {
+		t.Errorf("%d lines are refused, of %d", refused, 9*len(words))
+	}
+	for name, want := range map[string]string{
+		"ä":      `host "ä": the character 'ä' at byte 0 is not allowed`,
+		"\ufffd": "host \"\ufffd\": the character '\ufffd' at byte 0 is not allowed",
+		"a\xff":  `host "a\xff": 0xff at byte 1, which is no UTF-8, is not allowed`,
+	} {
+		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", name, err, want)
+		}
+	}
+}
+
 func FuzzHosts(f *testing.F) {
-	for _, seed := range []string{"a:2,b", "[::1]:2", "a slots=2\n#x\nb:3", "h[1-4,7],x01", "r[1-2]n[01-03]", "4,2,1(x2)"} {
+	for _, seed := range []string{"\xff slots=x", "a:2,b", "[::1]:2", "a slots=2\n#x\nb:3", "h[1-4,7],x01", "r[1-2]n[01-03]", "4,2,1(x2)"} {
 		f.Add(seed, seed)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
@@ -244,6 +289,8 @@ func FuzzHosts(f *testing.F) {
 		}
 		if all, err := ParseFile("x", strings.NewReader(a)); err == nil {
 			check(t, all)
+		} else {
+			legible(t, a, err)
 		}
 		for _, counts := range []string{b, fmt.Sprintf("1(x%d)", strings.Count(a, ",")+1)} {
 			if all, err := Slurm(environment(slurmJob, "1", slurmNodes, a, slurmTasks, counts)); err == nil {
