@@ -129,7 +129,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("gaspi: %s=%.80q: expected auto, shm, tcp, rdma or loopback", origin("Transport", envTransport, c.Transport), c.Transport)
 	}
 	if c.RDMAProvider != "" {
-		if err := rdma.CheckProvider(c.RDMAProvider); err != nil {
+		if err := boot.CheckProvider(c.RDMAProvider); err != nil {
 			return fmt.Errorf("gaspi: %s=%.80q: %w", origin("RDMAProvider", envProvider, c.RDMAProvider), c.RDMAProvider, err)
 		}
 	}

@@ -12,8 +12,11 @@ import (
 	"github.com/gaspi-go/gaspi-go/internal/boot"
 )
 
-// envTransport is read by package gaspi, too.
-const envTransport = "GASPI_TRANSPORT"
+// These are read by package gaspi, too.
+const (
+	envTransport = "GASPI_TRANSPORT"
+	envProvider  = "GASPI_RDMA_PROVIDER"
+)
 
 // transports are the values of Config.Transport.
 var transports = []string{"", "auto", "shm", "tcp", transportRDMA}
@@ -70,6 +73,11 @@ func (c Config) heeding() (Config, error) {
 		c.Interface, _ = c.variable(boot.EnvInterface)
 		if wrong := address.Check(c.Interface); wrong != nil && err == nil {
 			err = fmt.Errorf("%s: %w", boot.EnvInterface, wrong)
+		}
+	}
+	if name, _ := c.variable(envProvider); name != "" && err == nil {
+		if wrong := boot.CheckProvider(name); wrong != nil {
+			err = fmt.Errorf("%s=%.80q: %w", envProvider, name, wrong)
 		}
 	}
 	return c, err

@@ -75,6 +75,34 @@ func TestFieldsAndVariables(t *testing.T) {
 	}
 }
 
+// Goal: the name of a provider that ranks would refuse is refused before any is started.
+// Method: names that can be, that cannot be, and an empty one, which counts as none, here and in Env, of which that in Env counts.
+func TestProvidersThatCannotBe(t *testing.T) {
+	good := []string{"", "tcp", "verbs;ofi_rxm"}
+	bad := []string{"/", "tcp/ofi_rxm", "tcp;", "a b", "\xff", strings.Repeat("x", 200)}
+	check := func(counts string, cfg Config) {
+		t.Helper()
+		err := cfg.Check()
+		if slices.Contains(good, counts) {
+			if err != nil {
+				t.Errorf("%q: %v", counts, err)
+			}
+			return
+		}
+		want := fmt.Sprintf("GASPI_RDMA_PROVIDER=%.80q: expected the name of a provider of libfabric, such as verbs;ofi_rxm; gaspi-run info lists them", counts)
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", counts, err, want)
+		}
+	}
+	for _, here := range slices.Concat(good, bad) {
+		t.Setenv(envProvider, here)
+		check(here, Config{Program: "true", Ranks: 1})
+		for _, added := range slices.Concat(good, bad) {
+			check(added, Config{Program: "true", Ranks: 1, Env: []string{envProvider + "=" + added}})
+		}
+	}
+}
+
 // TestRanksHaveTheVariablesOfTheirJob runs ranks of this host, and of several, with each of
 // the variables set here, so that they differ from the default.
 func TestRanksHaveTheVariablesOfTheirJob(t *testing.T) {

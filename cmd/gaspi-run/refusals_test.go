@@ -76,6 +76,7 @@ var badFlags = []struct{ line, want string }{
 	{"--transport infiniband true", `unknown transport "infiniband": expected auto, shm, tcp or rdma`},
 	{"--transport shm --hosts a,b true", "transport shm connects ranks of one host, and these are on 2: use auto or tcp"},
 	{"--rdma-provider EMPTY true", "--rdma-provider: expected the name of a provider, such as verbs;ofi_rxm; gaspi-run info lists them"},
+	{"--rdma-provider / true", `GASPI_RDMA_PROVIDER="/": expected the name of a provider of libfabric, such as verbs;ofi_rxm; gaspi-run info lists them`},
 	{"--interface 10.0.0.0/99 true", `network interface "10.0.0.0/99": "10.0.0.0/99" is no network: expected a name, a network such as 10.0.0.0/8, or an address`},
 	{"--interface ^lo,, true", `network interface "^lo,,": an empty part of the list: expected a name, a network such as 10.0.0.0/8, or an address`},
 	{"--emulate fast true", `--emulate: emulated network: "fast" has no value; expected fields such as latency=100us,bandwidth=150MB/s`},
