@@ -240,7 +240,7 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVar(&o.emulate, "emulate", "", "make each rank behave as if it were alone on a host behind a\nnetwork card of its own: `NETWORK` is such as\nlatency=100us,bandwidth=150MB/s (see docs/EMULATION.md)")
 	f.BoolVar(&c.TLS, "tls", false, "encrypt all connections (TLS 1.3)")
 	f.BoolVar(&c.Remote.Stage, "stage", false, "copy gaspi-run and PROGRAM to the other hosts for this job")
-	f.StringVar(&o.ssh, "ssh", "", "`COMMAND` instead of ssh, such as \"ssh -p 2222\"")
+	f.StringVar(&o.ssh, "ssh", "", "`COMMAND` instead of ssh, such as \"ssh -p 2222\"; quotes in it\nare those of a shell")
 	f.DurationVar(&c.Heartbeat, "heartbeat", 0, "how long a rank may be stopped, or a host silent, before it\ncounts as dead, such as 3s; a `TIME` of 0 is for ever (default\nGASPI_HEARTBEAT or "+launcher.DefaultHeartbeat.String()+")")
 	f.StringVar(&o.output, "output", "label", "label: whole lines after \"[rank] \"; raw: as ranks write it;\ndir:PATH: in files PATH/0.stdout and so on")
 	f.StringArrayVarP(&c.Env, "env", "x", nil, "add `NAME=VALUE` to the environment of all ranks, or NAME with the\nvalue that it has here; repeatable")

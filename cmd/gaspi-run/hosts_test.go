@@ -28,8 +28,7 @@ func startOnHosts(t *testing.T, hosts string, args ...string) *launch {
 	return startIn(t, sshInPath(t, fakeSSH), gaspiRun, append([]string{"--hosts", hosts, "--interface", "127.0.0.1"}, args...)...)
 }
 
-// sshInPath makes a script the ssh of PATH: --ssh takes no path with blanks, which that of
-// a temporary directory may have.
+// sshInPath makes a script the ssh of PATH.
 func sshInPath(t *testing.T, script string) (env []string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -21,8 +21,11 @@ func (o *options) places(flags *pflag.FlagSet, lookup func(string) (string, bool
 			return fmt.Errorf("--%s %q: expected %s", name, f.Value.String(), word)
 		}
 	}
-	if o.ssh != "" {
-		c.Remote.SSH = strings.Fields(o.ssh)
+	if c.Remote.SSH, err = commandWords(o.ssh); err != nil {
+		return fmt.Errorf("--ssh %q: %w; quote it as for a shell, such as --ssh 'ssh -o \"ProxyCommand=nc %%h %%p\"'", o.ssh, err)
+	}
+	if o.ssh != "" && c.Remote.SSH[0] == "" {
+		return fmt.Errorf("--ssh %q: expected COMMAND", o.ssh)
 	}
 	switch {
 	case c.Node.Count > 0:

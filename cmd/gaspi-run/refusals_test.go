@@ -83,6 +83,8 @@ var badFlags = []struct{ line, want string }{
 	{"--tls=maybe true", `--tls "maybe": expected true or false`},
 	{"--stage=2 true", `--stage "2": expected true or false`},
 	{"--ssh EMPTY true", `--ssh "": expected COMMAND`},
+	{`--ssh 'ssh true`, `--ssh "'ssh": the quote ' at byte 0 has no end; quote it as for a shell, such as --ssh 'ssh -o "ProxyCommand=nc %h %p"'`},
+	{"--ssh '' true", `--ssh "''": expected COMMAND`},
 	{"--transport EMPTY true", `--transport "": expected NAME`},
 	{"--interface EMPTY true", `--interface "": expected LIST`},
 	{"--heartbeat 1ms true", "--heartbeat 1ms: expected at least 100ms, or 0 for ever"},
