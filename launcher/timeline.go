@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 	"github.com/gaspi-go/gaspi-go/internal/trace"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/agent"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/hosts"
@@ -41,8 +42,17 @@ type PathShare struct {
 // checkFiles returns why what a job leaves here cannot be written.
 func (c Config) checkFiles() error {
 	if c.Stacks != "" && !(c.Node.several() && c.Node.Number > 0) {
-		if err := os.MkdirAll(c.Stacks, 0o777); err != nil {
-			return fmt.Errorf("directory for stacks: %w", err)
+		named := namedfile.File{Named: "directory for stacks", Path: c.Stacks, Expected: namedfile.NewDir}
+		if err := named.MakeDir(); err != nil {
+			return err
+		}
+		f, err := os.CreateTemp(c.Stacks, ".stacks-*")
+		if err != nil {
+			return named.Wrong(fmt.Errorf("no file can be made in it: %w", errors.Unwrap(err)))
+		}
+		_ = f.Close()
+		if err := os.Remove(f.Name()); err != nil {
+			return err
 		}
 	}
 	return c.checkTrace()
@@ -69,7 +79,10 @@ func (c Config) createTrace() (*os.File, error) {
 	dir := filepath.Dir(c.Trace)
 	name := filepath.Join(dir, fmt.Sprintf(".%s.%d.tmp", filepath.Base(c.Trace), os.Getpid()))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	_, missing := os.Stat(dir)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && missing == nil:
+		return nil, fmt.Errorf("trace file %s: no file can be made in directory %s; name a file in another one", c.Trace, dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("trace file %s: there is no directory %s; make it, or name another file", c.Trace, dir)
 	case errors.Is(err, fs.ErrPermission):

@@ -31,7 +31,9 @@ func TestCommandLine(t *testing.T) {
 		code   int
 		stderr string // the whole of it, one line
 	}{
-		{"output", []string{"--output", "dir:main.go/x", "true"}, 1, "gaspi-run: output directory: mkdir main.go: not a directory"},
+		{"output", []string{"--output", "dir:main.go/x", "true"}, 1, `gaspi-run: output directory "main.go/x": "main.go" is there and no directory; expected a directory, or the name of a new one `},
+		{"stacks", []string{"--stacks", "main.go", "true"}, 1, `gaspi-run: directory for stacks "main.go": it is there and no directory; expected a directory, or the name of a new one `},
+		{"stacks where no file can be", []string{"--stacks", "/proc", "true"}, 1, `gaspi-run: directory for stacks "/proc": no file can be made in it: `},
 		{"interface of another host", []string{"--hosts", "b", "--interface", "nope0", "true"}, 1, `gaspi-run: listen for other hosts: network interface "nope0": `},
 		{"interface", []string{"-n", "2", "--interface", "nope0", "true"}, 1, `gaspi-run: network interface "nope0": there is no "nope0"; this host has `},
 		{"interface in a map", []string{"-n", "2", "--dry-run", "--interface", "nope0", "true"}, 1, `gaspi-run: network interface "nope0": there is no "nope0"; this host has `},

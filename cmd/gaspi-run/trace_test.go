@@ -167,7 +167,7 @@ func TestTraceFileThatCannotBe(t *testing.T) {
 		"":               `--trace "": expected FILE`,
 		dir:              "trace file " + dir + " is there and no regular file: expected a new name, or a file to replace",
 		dir + "/no/t":    "trace file " + dir + "/no/t: there is no directory " + dir + "/no; make it, or name another file",
-		"/proc/self/t.x": "trace file /proc/self/t.x: there is no directory /proc/self; make it, or name another file",
+		"/proc/self/t.x": "trace file /proc/self/t.x: no file can be made in directory /proc/self; name a file in another one",
 	} {
 		l := start(t, "-n", "1", "--trace", file, "sh", "-c", "echo started")
 		if code := l.wait(); code == 0 || !strings.HasPrefix(l.complaints(), "gaspi-run: "+want) || len(l.lines) > 0 {

@@ -1,4 +1,4 @@
-// Package namedfile reads files that a variable of the environment or a flag names. Such a
+// Package namedfile reads files, and makes directories, that a variable of the environment or a flag names. Such a
 // path may be a mistake: a named pipe that nobody writes to, a device without an end, a
 // directory, a file of many gigabytes. None of these may block a reader or fill its memory.
 //
@@ -24,6 +24,9 @@ type File struct {
 	Expected string // the file that was expected, with its article
 	Most     int64  // bytes that Read and JSON accept
 }
+
+// NewDir is what is expected where MakeDir is called.
+const NewDir = "a directory, or the name of a new one in a directory that this user may write to"
 
 // longestPath bounds a path in an error, in bytes.
 const longestPath = 200
@@ -107,6 +110,23 @@ func (f File) JSON(v any) error {
 		return f.Wrong(err)
 	}
 	return nil
+}
+
+// MakeDir makes a directory, with those above it, unless it is there. Errors are those of Wrong, and name the part of
+// the path that is the obstacle.
+func (f File) MakeDir() error {
+	err := os.MkdirAll(f.Path, 0o777)
+	if err == nil {
+		return nil
+	}
+	part := "it"
+	if inner, ok := errors.AsType[*fs.PathError](err); ok && inner.Path != f.Path {
+		part = fmt.Sprintf("%.200q", inner.Path)
+	}
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EEXIST) {
+		return f.Wrong(errors.New(part + " is there and no directory"))
+	}
+	return f.Wrong(fmt.Errorf("%s cannot be made: %w", part, bare(err)))
 }
 
 // bare returns the cause of an error of package os, which repeats the path.

@@ -110,3 +110,38 @@ func TestJSON(t *testing.T) {
 		}
 	}
 }
+
+// Goal: a directory that a user has named is made, or one sentence says which part of its path is the obstacle.
+// Method: what may be in the way, at the end of the path and before it.
+func TestMakeDir(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.WriteFile(in("file"), nil, 0o600), os.Mkdir(in("there"), 0o700), os.Symlink("nowhere", in("link"))); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 300)
+	for path, want := range map[string]string{
+		in("there"):     "",
+		in("there/a/b"): "",
+		in("new/a/b"):   "",
+		in("file"):      "it is there and no directory",
+		in("file/a/b"):  fmt.Sprintf("%q is there and no directory", in("file")),
+		in("link"):      "it is there and no directory",
+		in("link/a"):    fmt.Sprintf("%q is there and no directory", in("link")),
+		in(long):        "it cannot be made: file name too long",
+		"":              "it cannot be made: no such file or directory",
+		"/proc/none/a":  `"/proc/none" cannot be made: no such file or directory`,
+	} {
+		f := File{Named: "--dir", Path: path, Expected: NewDir}
+		if want != "" {
+			want = f.title() + ": " + want + "; expected a directory, or the name of a new one in a directory that this user may write to"
+		}
+		err := f.MakeDir()
+		if text := fmt.Sprint(err); err != nil && text != want || err == nil && want != "" {
+			t.Errorf("%s, want %s", text, want)
+		}
+		if info, wrong := os.Stat(path); err == nil && (wrong != nil || !info.IsDir()) {
+			t.Errorf("%s: %v, %v", path, info, wrong)
+		}
+	}
+}

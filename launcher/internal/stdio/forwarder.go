@@ -15,6 +15,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/boot"
+	"github.com/gaspi-go/gaspi-go/internal/namedfile"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"golang.org/x/term"
 )
@@ -56,8 +57,9 @@ type Forwarder struct {
 func Open(to Destination) (*Forwarder, error) {
 	o := &Forwarder{to: to, broken: make(chan error, 1), terminal: terminalOf(to.Stdout)}
 	if to.Dir != "" {
-		if err := os.MkdirAll(to.Dir, 0o777); err != nil {
-			return nil, fmt.Errorf("output directory: %w", err)
+		named := namedfile.File{Named: "output directory", Path: to.Dir, Expected: namedfile.NewDir}
+		if err := named.MakeDir(); err != nil {
+			return nil, err
 		}
 		dir, err := os.Open(to.Dir)
 		if err != nil {
