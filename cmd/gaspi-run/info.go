@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/spf13/pflag"
 
 	"github.com/gaspi-go/gaspi-go/gaspi"
 	"github.com/gaspi-go/gaspi-go/launcher"
@@ -20,6 +23,9 @@ const infoWord = "info"
 func info(args []string, stdout io.Writer) error {
 	o, err := parse(append(args, infoWord))
 	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stdout, help())
+		return nil
 	case err != nil:
 		return err
 	case len(o.config.Args) > 0: // infoWord is the last of them

@@ -34,15 +34,17 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return agent(args[1:], stdin, stderr)
 	}
 	say := func(sentence string) { fmt.Fprintln(stderr, "gaspi-run: "+sentence) }
-	if len(args) > 0 && args[0] == topWord {
-		return top(args[1:], stdin, stdout, say)
-	}
 	var text strings.Builder
-	if done, err := general(args, &text); err != nil {
+	if done, err := general(args, &text); errors.As(err, &unseen{}) {
+		return refused(err, stderr)
+	} else if err != nil {
 		say(err.Error() + "; see gaspi-run --help")
 		return exitUsage
 	} else if done {
 		return show(text.String(), stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == topWord {
+		return top(args[1:], stdin, stdout, say)
 	}
 	o, err := parse(args)
 	switch {

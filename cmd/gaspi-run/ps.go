@@ -28,8 +28,11 @@ func ps(args []string, stdout io.Writer) error {
 	defer cancel()
 	text, err := launcher.Look(ctx, job)
 	if err != nil {
-		return fmt.Errorf("ps: %w", err)
+		return unseen{fmt.Errorf("ps: %w", err)}
 	}
 	fmt.Fprint(stdout, text)
 	return nil
 }
+
+// An unseen is why a job cannot be seen that a command line asks for which makes sense.
+type unseen struct{ error }

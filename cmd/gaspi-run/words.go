@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,6 +24,10 @@ func general(args []string, stdout io.Writer) (done bool, err error) {
 		return false, nil
 	}
 	rest := args[1:]
+	if asksHelp(args) {
+		fmt.Fprint(stdout, help())
+		return true, nil
+	}
 	switch args[0] {
 	case infoWord:
 		return true, info(rest, stdout)
@@ -42,6 +47,11 @@ func general(args []string, stdout io.Writer) (done bool, err error) {
 		return true, complete(rest, stdout)
 	}
 	return false, nil
+}
+
+// asksHelp reports whether a command line asks for help behind the first word of those that start no ranks.
+func asksHelp(args []string) bool {
+	return len(args) > 1 && slices.Contains(strings.Fields(firstWords()), args[0]) && (args[1] == "--help" || args[1] == "-h")
 }
 
 // surplus refuses an argument after a word that takes none.

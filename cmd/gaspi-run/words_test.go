@@ -52,3 +52,30 @@ func TestCompletion(t *testing.T) {
 		})
 	}
 }
+
+// Goal: words that start no ranks give help when they are asked for it, and a job that is not there is no mistake in flags.
+// Method: each word with each spelling of help, also behind flags; programs of other names get these arguments themselves.
+func TestHelpOfWords(t *testing.T) {
+	for word := range strings.FieldsSeq(firstWords()) {
+		for _, ask := range []string{"--help", "-h"} {
+			var text strings.Builder
+			if done, err := general([]string{word, ask}, &text); !done || err != nil || text.String() != help() {
+				t.Errorf("%s %s: %t, %v, %.80q", word, ask, done, err, &text)
+			}
+		}
+	}
+	var text strings.Builder
+	if err := info([]string{"--hosts", "a:2", "--help"}, &text); err != nil || text.String() != help() {
+		t.Errorf("info behind flags: %v, %.80q", err, &text)
+	}
+	if done, err := general([]string{"echo", "--help"}, &text); done || err != nil {
+		t.Errorf("a program: %t, %v", done, err)
+	}
+	l := start(t, "-n", "1", "echo", "--no-help")
+	if line := l.line(); line != "[0] --no-help" {
+		t.Errorf("echo says %q", line)
+	}
+	l.wait()
+	const nobody = "no-such-job"
+	checkRefusal(t, start(t, psWord, nobody), exitFailed, `ps: this user runs no job "`+nobody+`" from this host`)
+}
