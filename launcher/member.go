@@ -51,19 +51,20 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 	if err != nil {
 		return Result{}, err
 	}
+	output, err := stdio.Open(cfg.stdio())
+	if err != nil {
+		reportProblem(cfg, key, err)
+		return Result{}, err
+	}
+	defer output.Close()
 	conn, err := rendezvous.Join(ctx, cfg.meeting(key, caught))
 	if err != nil {
 		return Result{}, err
 	}
-	m := &member{cfg: cfg, program: p, caught: caught, frames: make(chan received), over: make(chan struct{})}
+	m := &member{cfg: cfg, program: p, caught: caught, output: output, frames: make(chan received), over: make(chan struct{})}
 	line := talk.New(conn, cfg.silence())
 	m.agent = agent.Join(line, agent.Own{Complete: m.complete, Notice: m.notice, Probe: probing(cfg.Probe)})
 	defer m.agent.Close()
-	if m.output, err = stdio.Open(cfg.stdio()); err != nil {
-		reportProblem(cfg, key, err)
-		return Result{}, err
-	}
-	defer m.output.Close()
 	if cfg.Foreground {
 		if err := process.AdoptOrphans(); err != nil {
 			cfg.Log(fmt.Sprintf("processes that leave their group will not be found: %v", err))
@@ -73,7 +74,8 @@ func runMember(ctx context.Context, cfg Config, p *executable.File, problem erro
 	return m.run(ctx)
 }
 
-// reportProblem tells node 0, if it is there already, why this node cannot take part.
+// reportProblem tells node 0, if it is there already, why this node cannot take part. This node has not joined yet: one
+// that has is refused.
 func reportProblem(cfg Config, key auth.Key, problem error) {
 	quick := cfg.meeting(key, nil)
 	quick.Limit, quick.Notice = agent.Headway, func(string) {}

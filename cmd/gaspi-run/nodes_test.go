@@ -308,19 +308,32 @@ func TestNodeWithoutItsProgram(t *testing.T) {
 	}
 }
 
-// TestNodeWithWrongFlags ends node 0 by the reason of another one.
-func TestNodeWithWrongFlags(t *testing.T) {
-	j := newNodeJob(t, 3)
-	zero := j.node(0, "-v", "--join-timeout", "0", "-n", "1", "true")
-	two := j.node(2, "--join-timeout", "0", "-n", "1", "true")
-	zero.joined(2)
-	if code := j.node(1, "--bogus", "true").wait(); code != exitUsage {
-		t.Errorf("node 1: exit code %d, want %d", code, exitUsage)
-	}
-	for n, l := range map[int]*launch{0: zero, 2: two} {
-		if code, text := l.wait(), l.stderr.String(); code != exitFailed || !strings.Contains(text, nodeHere(t, 1)+": unknown flag: --bogus\n") {
-			t.Errorf("node %d: exit code %d, stderr %q", n, code, text)
-		}
+// Goal: a node that cannot take part ends all others at once, by its reason.
+// Method: three nodes that wait for each other for ever, of which the one that comes last has flags that make no sense, or
+// no place for its output.
+func TestNodeThatCannotTakePart(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string // of node 1
+		code int
+		says string
+	}{
+		"flags":            {[]string{"--bogus", "true"}, exitUsage, "unknown flag: --bogus"},
+		"output directory": {[]string{"-n", "1", "--output", "dir:/dev/null/x", "true"}, exitFailed, `output directory "/dev/null/x": "/dev/null" is there and no directory; expected a directory, or the name of a new one in a directory that this user may write to`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newNodeJob(t, 3)
+			zero := j.node(0, "-v", "--join-timeout", "0", "-n", "1", "true")
+			two := j.node(2, "--join-timeout", "0", "-n", "1", "true")
+			zero.joined(2)
+			if l := j.node(1, c.args...); l.wait() != c.code || !strings.HasPrefix(l.complaints(), "gaspi-run: "+c.says) {
+				t.Errorf("node 1: stderr %q, want exit code %d, %q", l.complaints(), c.code, c.says)
+			}
+			for n, l := range map[int]*launch{0: zero, 2: two} {
+				if code, text := l.wait(), l.stderr.String(); code != exitFailed || !strings.Contains(text, nodeHere(t, 1)+": "+c.says+"\n") {
+					t.Errorf("node %d: exit code %d, stderr %q", n, code, text)
+				}
+			}
+		})
 	}
 }
 
