@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gaspi-go/gaspi-go/internal/boot"
 	"github.com/gaspi-go/gaspi-go/internal/near"
 )
 
@@ -19,7 +20,8 @@ import (
 func socketName(user int, job string) string { return fmt.Sprintf("@gaspi-run-%d-%s", user, job) }
 
 // jobSockets returns the names of the jobs that launchers of this user, on this host and in this network
-// namespace, run now, each with the number of its launcher's socket.
+// namespace, run now, each with the number of its launcher's socket. Any user may give a socket such a name: one that no
+// job can have is left out.
 func jobSockets() (map[string]string, error) {
 	text, err := os.ReadFile("/proc/net/unix")
 	if err != nil {
@@ -28,7 +30,7 @@ func jobSockets() (map[string]string, error) {
 	jobs := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		head, job, ok := strings.Cut(strings.TrimSpace(line), socketName(os.Geteuid(), ""))
-		if fields := strings.Fields(head); ok && len(fields) > 0 {
+		if fields := strings.Fields(head); ok && len(fields) > 0 && boot.CheckJob(job) == nil {
 			jobs[job] = fields[len(fields)-1]
 		}
 	}
@@ -43,7 +45,19 @@ func Look(ctx context.Context, job string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return near.Ask(ctx, socketName(os.Geteuid(), name))
+	return ask(ctx, name, socketName)
+}
+
+// ask returns what the launcher of a job tells at the socket of a name.
+func ask(ctx context.Context, job string, name func(user int, job string) string) (string, error) {
+	text, err := near.Ask(ctx, name(os.Geteuid(), job))
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("gaspi-run does not answer; it may be stopped, and goes on after kill -CONT with its pid")
+	}
+	if err != nil {
+		return "", fmt.Errorf("job %s: %w", job, err)
+	}
+	return text, nil
 }
 
 // topName is where the launcher of a job tells its user's processes a JobView.
@@ -57,9 +71,9 @@ func Observe(ctx context.Context, job string) (JobView, error) {
 	if err != nil {
 		return JobView{}, err
 	}
-	text, err := near.Ask(ctx, topName(os.Geteuid(), name))
+	text, err := ask(ctx, name, topName)
 	if err != nil {
-		return JobView{}, fmt.Errorf("job %s: %w", name, err)
+		return JobView{}, err
 	}
 	var v JobView
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

@@ -138,7 +138,7 @@ func (m message) checkHello() error {
 	if m.Version != protocolVersion {
 		return fmt.Errorf("boot protocol version %d; this side speaks version %d: build launcher and program from the same version of the module", m.Version, protocolVersion)
 	}
-	if err := checkJob(m.Job); err != nil {
+	if err := CheckJob(m.Job); err != nil {
 		return err
 	}
 	if m.Size < 1 || int(m.Rank) >= m.Size {
@@ -147,8 +147,8 @@ func (m message) checkHello() error {
 	return nil
 }
 
-// checkJob refuses ids that could not be part of a file name or a variable.
-func checkJob(job string) error {
+// CheckJob refuses ids that could not be part of a file name or a variable.
+func CheckJob(job string) error {
 	for _, c := range job {
 		ok := c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 		if !ok {

@@ -44,7 +44,7 @@ type Server struct {
 // must make that happen without waiting for it, and an error of it is told to
 // the rank that asked.
 func NewServer(job string, size int, kill func(base.Rank) error) (*Server, error) {
-	if err := checkJob(job); err != nil {
+	if err := CheckJob(job); err != nil {
 		return nil, err
 	}
 	if size < 1 {

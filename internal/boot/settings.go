@@ -40,7 +40,7 @@ func (v *environment) names(i *Info) {
 	if text, ok := v.Lookup(EnvJob); ok {
 		i.Job = text
 	}
-	if err := checkJob(i.Job); err != nil && v.Err == nil {
+	if err := CheckJob(i.Job); err != nil && v.Err == nil {
 		v.Err = fmt.Errorf("%s: %w", EnvJob, err)
 	}
 	if text, ok := v.Lookup(EnvHost); ok {

@@ -109,7 +109,7 @@ func (v *environment) slurmInfo() Info {
 	n, job := starters.Step(&v.Reader)
 	i := infoFrom(n)
 	i.Job = job
-	if err := checkJob(i.Job); err != nil && v.Err == nil {
+	if err := CheckJob(i.Job); err != nil && v.Err == nil {
 		v.Err = fmt.Errorf("SLURM_JOB_ID and SLURM_STEP_ID: %w", err)
 	}
 	return i
