@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // A lastLine passes on lines and keeps the last one that says something.
@@ -32,8 +33,16 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// printable keeps what a terminal shows of what a host says that has not proven yet to be the right one.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) || r == '\t' {
+		return r
+	}
+	return '?'
+}
+
 func (l *lastLine) endLocked() {
-	if text := strings.TrimSpace(strings.ToValidUTF8(string(l.pending), "?")); text != "" {
+	if text := strings.Map(printable, strings.TrimSpace(strings.ToValidUTF8(string(l.pending), "?"))); text != "" {
 		l.last = text
 		l.tell(text)
 	}
