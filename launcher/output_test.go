@@ -162,6 +162,31 @@ func TestInputGoesToRankZero(t *testing.T) {
 	}
 }
 
+// Goal: input that cannot be read is told, and no end of it that nobody has seen; a rank of this host sees that itself.
+// Method: a directory as the input of rank 0 on another host, and an empty file.
+func TestInputThatCannotBeRead(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		t.TempDir(): "cannot read the input of rank 0: is a directory; the rank finds its end there\n",
+		empty:       "",
+	} {
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		cfg := onHosts(t, shell(0, `while read line; do echo "got $line"; done; echo end`), "a:2")
+		cfg.Stdin = in
+		o, err := runJob(t, cfg)
+		if err != nil || o.ExitCode != 0 || o.notice != want || o.stdout == "" {
+			t.Errorf("%s: %v, %+v, want the notice %q", path, err, o, want)
+		}
+	}
+}
+
 // A fullDevice takes a little, and then nothing more.
 type fullDevice struct{ err error }
 

@@ -2,9 +2,11 @@ package agent
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
+	"github.com/gaspi-go/gaspi-go/launcher/internal/policy"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/stdio"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/supervise"
 	"github.com/gaspi-go/gaspi-go/launcher/internal/talk"
@@ -89,7 +91,7 @@ func (r *Site) flowLoop(stream int32, flow *talk.Inflow, to stdio.Sink) {
 
 // inputLoop sends what rank 0 is to read.
 func (r *Site) inputLoop() {
-	r.launcher.Input.Pass(func(p []byte) bool {
+	err := r.launcher.Input.Pass(func(p []byte) bool {
 		for len(p) > 0 {
 			n := r.input.Take(len(p))
 			if n == 0 {
@@ -100,5 +102,8 @@ func (r *Site) inputLoop() {
 		}
 		return true
 	})
+	if err != nil {
+		r.launcher.Report(policy.Notice{Text: fmt.Sprintf("cannot read the input of rank 0: %v; the rank finds its end there", err)})
+	}
 	r.conn.Load().Send(talk.Frame{Kind: frameInput})
 }

@@ -62,7 +62,7 @@ func (i *Input) Begin() {
 	}
 	go func() {
 		defer i.ours.Close()
-		i.pump.loop(func(p []byte) bool {
+		_ = i.pump.loop(func(p []byte) bool { // of a terminal that is gone
 			_, err := i.ours.Write(p)
 			return err == nil // or rank 0 has closed its input
 		})
@@ -70,11 +70,13 @@ func (i *Input) Begin() {
 }
 
 // Pass reads for a rank of another host, and gives all of it to take, until that
-// returns false, the input ends, or Close is called. take must not keep its argument.
-func (i *Input) Pass(take func([]byte) bool) {
-	if i.pump != nil {
-		i.pump.loop(take)
+// returns false, the input ends, or Close is called. take must not keep its argument. The error is why the rest of the
+// input cannot be read.
+func (i *Input) Pass(take func([]byte) bool) error {
+	if i.pump == nil {
+		return nil
 	}
+	return i.pump.loop(take)
 }
 
 // Close ends the reading. It does not wait for it.
@@ -111,8 +113,8 @@ func newPump(from int) (*pump, error) {
 }
 
 // loop runs until the end of the input or of the job, or until take returns
-// false. take must not keep its argument.
-func (p *pump) loop(take func([]byte) bool) {
+// false. take must not keep its argument. The error is why the rest cannot be read.
+func (p *pump) loop(take func([]byte) bool) error {
 	p.mu.Lock()
 	p.begun = true
 	p.mu.Unlock()
@@ -121,13 +123,16 @@ func (p *pump) loop(take func([]byte) bool) {
 	buf := make([]byte, 4096)
 	for {
 		stopped, err := sys.AwaitReadable(p.from, stop)
-		if stopped || err != nil {
-			return
+		if stopped {
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 		if p.terminal && !sys.InForeground(p.from) {
 			select {
 			case <-p.stopped:
-				return
+				return nil
 			case <-time.After(backgroundNap):
 				continue
 			}
@@ -136,8 +141,11 @@ func (p *pump) loop(take func([]byte) bool) {
 		if err == syscall.EINTR || err == syscall.EAGAIN {
 			continue
 		}
-		if n <= 0 || err != nil || !take(buf[:n]) {
-			return
+		if err != nil {
+			return err
+		}
+		if n == 0 || !take(buf[:n]) {
+			return nil
 		}
 	}
 }
