@@ -225,9 +225,8 @@ func TestEstimatesOfManyWaits(t *testing.T) {
 }
 
 // Goal: a choice by formulas is about as good as one by simulations of all ranks.
-// Method: the time, by simulation, of the chosen variant and of the best. All calls of 16 ranks at most are within a tenth,
-// of 32 to 64 ranks, and of long vectors of 4 and 8 ranks; of numbers between powers of two
-// nearly all; so are rooted operations and alltoalls of long vectors, in segments and in slices.
+// Method: the time, by simulation, of the chosen variant is within a tenth of the best, in calls of 16 ranks at most, of 32
+// to 64, of numbers between powers of two, of long vectors, and of rooted operations and alltoalls in segments and slices.
 func TestChoicesAreGood(t *testing.T) {
 	few, more := judged{ranks: []int{3, 7, 8, 16}}, judged{ranks: []int{32, 48, 64}}
 	if testing.Short() {
@@ -240,9 +239,9 @@ func TestChoicesAreGood(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}, off: 1, worst: 1.13}
+	between := judged{ranks: []int{10, 20, 40}, bytes: []int{512, 16 << 10, 128 << 10}}
 	rooted := judged{
-		ranks: []int{3, 9, 14, 18, 24}, bytes: []int{64 << 10, 16 << 10, 8, 512 << 10}, off: 1, worst: 1.17,
+		ranks: []int{3, 9, 14, 18, 24}, bytes: []int{64 << 10, 16 << 10, 8, 512 << 10},
 		operations: []schedule.Operation{schedule.Broadcast, schedule.Reduce, schedule.Gather, schedule.Scatter, schedule.AllToAll},
 	}
 	apart := judged{ranks: []int{12, 19, 25, 33}, bytes: []int{64 << 10, 1 << 10, 4 << 10}}
@@ -267,8 +266,6 @@ type judged struct {
 	ranks      []int
 	operations []schedule.Operation // nil: all
 	bytes      []int                // nil: of short vectors and of 128 KiB
-	off        int                  // as many choices at most are not within a tenth of the best,
-	worst      float64              // and take at most so many times as long
 }
 
 // A simulator returns the time of a variant of a call.
@@ -302,19 +299,12 @@ func (j *judged) judge(t *testing.T, simulate simulator) {
 						good++
 						continue
 					}
-					say := t.Logf
-					if took > j.worst*best {
-						say = t.Errorf
-					}
-					say("%s: %v of %d bytes, %d ranks: chose %v, which takes %.3g s, and %v takes %.3g s", s.name, op, bytes, ranks, chosen, took, quickest, best)
+					t.Errorf("%s: %v of %d bytes, %d ranks: chose %v, which takes %.3g s, and %v takes %.3g s", s.name, op, bytes, ranks, chosen, took, quickest, best)
 				}
 			}
 		}
 	}
 	t.Logf("of %d calls %d are within a tenth of the best", calls, good)
-	if good < calls-j.off {
-		t.Errorf("of %d calls %d are within a tenth of the best, want all but %d", calls, good, j.off)
-	}
 }
 
 // compare simulates the chosen variant of a call and all others that take no more memory than they may, but

@@ -66,6 +66,11 @@ func TestEstimatesOfWhatGoesOnMeanwhile(t *testing.T) {
 		{"hosts of many sizes", schedule.Gather, "flat", 20, 4 << 10, false, 0.95, 1.07},
 		{"a slow network", schedule.Gather, "flat", 19, 4 << 10, false, 0.97, 1.02},
 		{"a slow network", schedule.Gather, "flat", 9, 16 << 10, false, 0.98, 1.02},
+		{"a host each", schedule.Gather, "flat/16384x2", 9, 512 << 10, true, 0.98, 1.02},
+		{"a host each", schedule.Gather, "flat/16384x2", 18, 512 << 10, true, 0.97, 1.06},
+		{"four on a host", schedule.Gather, "flat/16384x2", 18, 512 << 10, true, 0.98, 1.05},
+		{"a slow network", schedule.Gather, "flat/16384x2", 24, 512 << 10, true, 0.98, 1.05},
+		{"hosts of many sizes", schedule.Gather, "binomial", 20, 16 << 10, true, 0.95, 1.05},
 		{"two cores", schedule.Scatter, "flat", 16, 16 << 10, true, 0.95, 1.02},
 		{"sockets", schedule.Scatter, "flat", 24, 16 << 10, true, 0.97, 1.08},
 		{"sockets", schedule.Scatter, "flat", 40, 64 << 10, true, 0.93, 1.02},
@@ -89,8 +94,8 @@ func TestEstimatesOfWhatGoesOnMeanwhile(t *testing.T) {
 		ch, c := s.call(test.op, test.ranks, test.bytes, test.plain)
 		compared := false
 		algorithm := test.name
-		if strings.Contains(algorithm, " radix ") {
-			algorithm = "" // all of them: an algorithm that is named has one radix
+		if strings.ContainsAny(algorithm, " /") { // a variant among all: an algorithm that is named has one radix
+			algorithm = ""
 		}
 		each(t, ch, &c, algorithm, func(v Variant, got, want float64) {
 			if !strings.HasPrefix(v.String(), test.name) {

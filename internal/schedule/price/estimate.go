@@ -94,6 +94,7 @@ func (u usage) plus(v usage) usage {
 // first of the next stage when they have done with the last of this.
 func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 	first, ports, queue := 0.0, 0.0, 0.0 // when the first comes to a stage, and when the ports have done
+	behind := 0.0                        // work behind the last stage that takes ports, or that is of signals
 	for i := range stages {
 		t, q, u := e.stage(&stages[i])
 		if stages[i].Meanwhile != 0 {
@@ -106,8 +107,11 @@ func (e *estimator) total(stages []Stage) (seconds float64, use usage) {
 			seconds, ports = max(seconds, ports+q), ports+u.ports
 		}
 		seconds, first, use = seconds+t, first+t, use.plus(u)
+		if behind += t; u.ports > 0 || stages[i].Peers > 0 && stages[i].Elements == 0 {
+			behind = 0
+		}
 	}
-	return max(seconds+queue, use.ports, use.memory, use.cores), use
+	return max(seconds+queue, use.ports+behind, use.memory, use.cores), use
 }
 
 // longer is how much longer stage i takes than those that others are in meanwhile.

@@ -48,7 +48,12 @@ func (e *estimator) idle(p *Profile, w Segments) float64 {
 			continue
 		}
 		_, _, u := e.stage(g)
-		message, senders = max(message, u.ports/or(g.Times, 1)), max(senders, g.Route.Out)
+		each := u.ports / or(g.Times, 1)
+		if g.Window > 0 && g.Busy == Arrival { // credits for more come behind the copies
+			_, last := c.rounds()
+			each *= last / g.Window
+		}
+		message, senders = max(message, each), max(senders, g.Route.Out)
 	}
 	if message == 0 { // no message takes the ports longer than the processor
 		return 0

@@ -233,14 +233,20 @@ func (e *estimator) windows(c *stageCost) float64 {
 	take := m.Await + float64(part*(m.Take+c.moving))
 	step := max(take, part*c.wire/float64(max(m.Ports, 1)))
 	all := c.got * c.times
-	slow := float64(all * or(part, 1)) // those from its own node are there soon
-	rounds := math.Ceil(slow / c.Window)
-	last := slow - float64((rounds-1)*c.Window)
+	rounds, last := c.rounds()
 	credits := float64((c.Window - 1) * signal)
 	if rounds > 1 {
 		credits += float64((all-c.Window)*(take+signal)) + answer
 	}
 	return one + max(credits, (all-1)*step, float64((rounds-1)*(one+answer))+float64((last-1)*max(step, signal)))
+}
+
+// rounds is how many windows of messages from other nodes a stage has, or of all if there are none, and the messages of the
+// last one. Those from the rank's own node are there soon.
+func (c *stageCost) rounds() (rounds, last float64) {
+	slow := float64(c.got * c.times * or(c.Route.Part, 1))
+	rounds = math.Ceil(slow/c.Window - 1e-9) // a product may be a little more than the whole number that it stands for
+	return rounds, slow - float64((rounds-1)*c.Window)
 }
 
 // farChain is how long it takes until the last of the messages of a stage that come from other
