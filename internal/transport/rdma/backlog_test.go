@@ -162,6 +162,28 @@ func TestReadBehindAnotherEndsWithThePeer(t *testing.T) {
 	}
 }
 
+// Goal: a notification behind a read that fails is not posted, and its operation fails too.
+// Method: the fabric of the peer breaks while a read is in flight, and the notification waits behind the read.
+func TestNotificationBehindAReadThatFails(t *testing.T) {
+	ranks, nodes, _ := lifeNet(t)
+	own := exposed(t, ranks[0], 1, 64)
+	exposed(t, ranks[1], 1, 64)
+	l, q := linkTo(t, ranks[0], 1), newQueue()
+	_, _, err := l.Size(1)
+	ok(t, err)
+	ranks[1].mu.Lock() // nothing arrives
+	at := transport.Addr{Segment: 1}
+	ok(t, l.Get(q, own.All(), at))
+	ok(t, l.GetNotify(q, segment.Span{}, at, own.Notifications(), transport.Flag{ID: 3, Value: 1}))
+	nodes[1].kill()
+	isGone(t, "gets", settle(t, q, ranks[0]), 1)
+	ranks[1].unlock()
+	if v := own.Notifications().Load(3); v != 0 {
+		t.Errorf("the notification behind a failed read was posted: %d", v)
+	}
+	part(ranks)
+}
+
 // A peer whose address is of no use: what waited to go there ends, so that Close does
 // not wait for it.
 func TestAnswerToAPeerThatCannotBeFound(t *testing.T) {

@@ -32,7 +32,8 @@ func (t *Transport) finishIfDoneLocked(o *op) {
 }
 
 // finishLocked ends an operation: nothing of it is in flight. Reads end in the order
-// in which they began, so that a notification behind one is behind all.
+// in which they began, so that a notification behind one is behind all. A read fails only where
+// the peer is lost, and then no notification is posted that may be behind it.
 func (t *Transport) finishLocked(o *op) {
 	if o.kind != opRead {
 		t.retireLocked(o)
@@ -44,6 +45,9 @@ func (t *Transport) finishLocked(o *op) {
 		o := l.reads
 		if l.reads = o.later; l.reads == nil {
 			l.lastRead = nil
+		}
+		if gone := l.peer.Lost(); gone != nil {
+			o.giveUp(gone)
 		}
 		if o.err == nil && o.array != nil {
 			o.flag.Post(o.array)
