@@ -178,6 +178,9 @@ func (u *underway) Forget(err error) bool {
 // look: what others issue meanwhile may be missing.
 func (u *underway) Idle() bool { return u.open.Load() == 0 && u.failed.Load() == nil }
 
+// HasFailed reports whether something has failed that Failure has not told of.
+func (u *underway) HasFailed() bool { return u.failed.Load() != nil }
+
 // Wait blocks until every operation that began before the call has ended, well or
 // badly. It ends early with the error of ctx or of stop, as waits for notifications
 // do. w says how the process waits, the same for all calls.

@@ -170,11 +170,11 @@ func (c *conn) handleReply(f *frame) error {
 		r.segment = &remote.Descriptor{Generation: f.generation, Size: f.offset, Notifications: uint32(f.a)}
 		c.link.segments.Set(segment.ID(f.segment), r.segment)
 	}
-	c.finish(r, f.a, nil)
+	c.link.finish(r, f.a, nil)
 	return nil
 }
 
-// match takes the request that f is the reply to out of the table.
+// match returns the request that f is the reply to, and takes it out of the table unless it is a get.
 func (c *conn) match(f *frame) (*request, error) {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
@@ -182,18 +182,31 @@ func (c *conn) match(f *frame) (*request, error) {
 	if r == nil || f.kind != kindRefused && (r.kind == kindGet || (f.kind == kindAttached) != (r.kind == kindAttach)) {
 		return nil, errUnexpectedReply
 	}
-	c.out.removeLocked(f.number)
+	if r.kind != kindGet {
+		c.out.removeLocked(f.number)
+	}
 	return r, nil
 }
 
-// finish ends a request and keeps it for the next, if no caller waits for it.
-func (c *conn) finish(r *request, value uint64, err error) {
-	reusable := r.queue != nil
-	c.link.finish(r, value, err)
-	if reusable {
-		c.out.mu.Lock()
-		c.out.recycleLocked(r)
-		c.out.mu.Unlock()
+// finishGet takes a get out of the table, ends it with what is behind it, and keeps it for the next.
+func (c *conn) finishGet(number uint32, r *request, err error) {
+	o := &c.out
+	o.mu.Lock() // to the end: who asks for a notification meanwhile sees all of it or nothing
+	defer o.mu.Unlock()
+	o.removeLocked(number)
+	if err != nil {
+		o.queueIDs.refuseGet(r.queue)
+	}
+	after := r.after
+	r.after = nil
+	c.link.finish(r, 0, err)
+	o.recycleLocked(r)
+	for r = after; r != nil; r = after {
+		after, r.after = r.after, nil
+		if o.queueIDs.hasRefusedGet(r.queue) {
+			r.array = nil
+		}
+		c.link.finish(r, 0, nil)
 	}
 }
 
@@ -225,10 +238,7 @@ func (c *conn) dataArrived() error {
 	if i.f.flags&flagLast == 0 {
 		return nil
 	}
-	c.out.mu.Lock()
-	c.out.removeLocked(i.f.number)
-	c.out.mu.Unlock()
-	c.finish(r, 0, nil)
+	c.finishGet(i.f.number, r, nil)
 	return nil
 }
 
@@ -245,7 +255,12 @@ func (c *conn) handleRefused(f *frame) error {
 	if err != nil {
 		return err
 	}
-	c.finish(r, 0, remote.Refusal(f.code).Error(l.peer.Rank, segment.ID(f.segment), c.t.cfg.Rank))
+	why := remote.Refusal(f.code).Error(l.peer.Rank, segment.ID(f.segment), c.t.cfg.Rank)
+	if r.kind == kindGet {
+		c.finishGet(f.number, r, why)
+	} else {
+		l.finish(r, 0, why)
+	}
 	return nil
 }
 

@@ -19,6 +19,7 @@ type queueID struct {
 	queue   *transport.Queue
 	number  uint32
 	refused error // not yet reported by a Flush
+	get     bool  // the peer has refused a get, too, which the queue may have told of
 }
 
 // of returns the number of q.
@@ -63,4 +64,21 @@ func (t *queueIDs) takeRefusal(q *transport.Queue) error {
 		}
 	}
 	return nil
+}
+
+// refuseGet records that the peer has refused a get of q, which fails behind that.
+func (t *queueIDs) refuseGet(q *transport.Queue) {
+	t.of(q)
+	t.all[t.last].get = true
+}
+
+// hasRefusedGet reports whether the peer has refused a get of q since the queue has last told of a failure.
+func (t *queueIDs) hasRefusedGet(q *transport.Queue) bool {
+	for i := range t.all {
+		if g := &t.all[i]; g.queue == q {
+			g.get = g.get && q.HasFailed()
+			return g.get
+		}
+	}
+	return false
 }

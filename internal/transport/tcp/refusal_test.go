@@ -9,6 +9,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
+	"github.com/gaspi-go/gaspi-go/segment"
 )
 
 // Segments that are withdrawn while operations on them are under way.
@@ -186,6 +187,87 @@ func TestRefusedGetsAndAtomics(t *testing.T) {
 	if own.Notifications().Load(1) != 0 || !bytes.Equal(own.All().Bytes(), before) {
 		t.Error("a get that was refused has had an effect")
 	}
+}
+
+// Goal: a notification behind gets is posted when all of them have brought their bytes, and never if one of them was refused;
+// a refused get of another queue, and one that the queue has told of, do not count.
+// Method: rank 0 reads from a segment that is gone and from one that is there, in both orders, with a long reply whose rest
+// waits for room, and asks for the notification before the replies or behind the refusal.
+func TestNotificationBehindGets(t *testing.T) {
+	const long = 32 << 20
+	gone, there := transport.Addr{Segment: 1}, transport.Addr{Segment: 2}
+	type get struct {
+		queue int
+		from  transport.Addr
+		bytes uint64
+	}
+	for _, c := range []struct {
+		name   string
+		gets   []get
+		late   bool // the notification is asked for when the refusal has come
+		told   bool // and the queue has told of it
+		posted bool
+	}{
+		{"refused first", []get{{0, gone, 8}, {0, there, 8}}, false, false, false},
+		{"refused last", []get{{0, there, 8}, {0, gone, 8}}, false, false, false},
+		{"refused alone", []get{{0, gone, 8}}, false, false, false},
+		{"refused before", []get{{0, gone, 8}}, true, false, false},
+		{"refused behind a long one", []get{{0, there, long}, {0, gone, 8}}, true, false, false},
+		{"told", []get{{0, gone, 8}}, true, true, true},
+		{"refused to another queue", []get{{0, there, 8}, {1, gone, 8}}, false, false, true},
+		{"refused to another queue behind a long one", []get{{0, there, long}, {1, gone, 8}}, true, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			both(t, func(t *testing.T, change func(base.Rank, *Config)) {
+				ranks := join(t, 2, change)
+				own := exposed(t, ranks[0], 1, long+8)
+				exposed(t, ranks[1], 1, long)
+				fill(exposed(t, ranks[1], 2, long).All().Bytes(), 3)
+				l, queues := linkTo(t, ranks[0], 1), []*transport.Queue{queueOn(0), queueOn(0)}
+				for id := range segment.ID(2) {
+					_, err := l.descriptor(id+1, 0)
+					ok(t, err)
+				}
+				resume := stall(t, ranks[0], 1, 0)
+				ranks[1].withdrawal = time.Millisecond // rank 0 says nothing
+				ok(t, ranks[1].Withdraw(1))
+				for _, g := range c.gets {
+					ok(t, l.Get(queues[g.queue], spanOf(t, own, 0, g.bytes), g.from))
+				}
+				if c.late {
+					resume()
+				}
+				if c.told {
+					if err := settle(t, queues[0]); !errors.Is(err, base.ErrNoSegment) {
+						t.Fatalf("%v, want ErrNoSegment", err)
+					}
+				} else if c.late {
+					testenv.Eventually(t, "a reply has come", func() bool { return pendingOf(l) < len(c.gets) })
+				}
+				ok(t, l.GetNotify(queues[0], segment.Span{}, there, own.Notifications(), transport.Flag{ID: 3, Value: 1}))
+				if early := own.Notifications().Load(3); early != 0 && c.gets[0].bytes == long {
+					if want := ranks[1].registry.At(2).Segment.All().Bytes(); !bytes.Equal(own.All().Bytes()[:long], want) {
+						t.Error("the notification came before the bytes")
+					}
+				}
+				if !c.late {
+					resume()
+				}
+				err := settle(t, queues[0])
+				if posted := own.Notifications().Load(3) != 0; posted != c.posted || (err == nil) != c.posted {
+					t.Errorf("posted: %t, want %t; %v", posted, c.posted, err)
+				}
+			})
+		})
+	}
+}
+
+// pendingOf is how many requests to a peer are pending.
+func pendingOf(l *link) int {
+	c := l.channels[0].conn.Load()
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	return c.out.requests.pending.Len()
 }
 
 // A put of which a part has arrived when its segment is withdrawn.

@@ -143,7 +143,8 @@ func (o *outbox) removeLocked(number uint32) {
 	_, _ = o.passLocked(nil) // whoever receives notices an error
 }
 
-// notifyAfterGets posts a notification once all earlier gets have ended.
+// notifyAfterGets posts a notification once all earlier gets have ended, unless the peer has refused
+// one of the same queue whose failure the queue has not told of.
 func (c *conn) notifyAfterGets(q *transport.Queue, b *notify.Array, flag transport.Flag) error {
 	o := &c.out
 	o.mu.Lock()
@@ -153,7 +154,9 @@ func (c *conn) notifyAfterGets(q *transport.Queue, b *notify.Array, flag transpo
 	case o.ended != nil:
 		return c.link.peer.Err()
 	case last == nil:
-		flag.Post(b)
+		if !o.queueIDs.hasRefusedGet(q) {
+			flag.Post(b)
+		}
 		return nil
 	}
 	for last.after != nil {
