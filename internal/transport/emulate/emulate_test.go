@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/gaspi/emulation"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 	"github.com/gaspi-go/gaspi-go/segment"
@@ -246,6 +248,41 @@ func TestLoseUnderWay(t *testing.T) {
 	c.ok(c.ranks[0].Close()) // at once: nothing is under way
 	if c.segs[1].Notifications().Load(1) != 0 || c.segs[0].Notifications().Load(3) != 0 {
 		t.Error("a notification came all the same")
+	}
+}
+
+// A meanwhileLink does something when the link above has looked what it may do.
+type meanwhileLink struct {
+	transport.Link
+	do func()
+}
+
+func (l *meanwhileLink) Size(id segment.ID) (uint64, uint32, error) {
+	defer l.do()
+	return l.Link.Size(id)
+}
+
+// Goal: an operation with a silent rank that begins while the rank is taken for lost ends with that, as those before it do.
+// Method: the rank is lost while the operation looks up the segment; gets of 8 bytes, with and without a notification.
+func TestGetWhileASilentRankIsLost(t *testing.T) {
+	for _, array := range []bool{false, true} {
+		c := newCluster(t, 2, "latency=1us,loss-of-rank=1@0s,detect=1h")
+		l, q, why := c.link(0, 1).(*link), newQueue(), &base.RankError{Rank: 1, Reason: "its host has fallen silent"}
+		l.inner = &meanwhileLink{l.inner, func() { c.ranks[0].Lose(why) }}
+		dst, err := c.segs[0].Span(0, 8)
+		c.ok(err)
+		if array {
+			err = l.GetNotify(q, dst, transport.Addr{Segment: 1}, c.segs[0].Notifications(), transport.Flag{ID: 3, Value: 1})
+		} else {
+			err = l.Get(q, dst, transport.Addr{Segment: 1})
+		}
+		c.ok(q.Wait(testenv.Context(t), notify.GoroutineWait(0, 0), nil))
+		if err = cmp.Or(err, q.Failure()); !errors.Is(err, why) {
+			t.Errorf("%v, want %v", err, why)
+		}
+		if v := c.segs[0].Notifications().Load(3); v != 0 {
+			t.Errorf("a notification came all the same: %d", v)
+		}
 	}
 }
 

@@ -312,9 +312,13 @@ func (c *clocks) silentBy(at int64) bool {
 	return when != 0 && at >= int64(when)
 }
 
-// strand keeps a message that will never arrive if somebody waits for it.
+// strand keeps a message that will never arrive if somebody waits for it, until lose.
 func (l *link) strand(m *packetTrain) {
-	if m.held && m.back || m.probe != nil {
+	switch err := l.lost.Load(); {
+	case !(m.held && m.back) && m.probe == nil:
+	case err != nil: // lose was sooner
+		m.failLocked(l.t.nic, err)
+	default:
 		l.stranded = append(l.stranded, m)
 	}
 }
