@@ -36,7 +36,7 @@ func (l *peerLink) openBound(card *card, id segment.ID, at listing) (*far, error
 	if f := l.bound[id]; f != nil && f.generation == at.generation {
 		return f, nil
 	}
-	if l.lane == nil {
+	if l.lane.Load() == nil {
 		fd, err := l.openFileLocked(card, id, at, card.lanes())
 		if fd < 0 || err != nil {
 			return nil, err
@@ -46,7 +46,7 @@ func (l *peerLink) openBound(card *card, id segment.ID, at listing) (*far, error
 		if err != nil {
 			return nil, fmt.Errorf("requests to rank %d: %w", l.rank, err)
 		}
-		l.lane = newLane(l, file)
+		l.lane.Store(newLane(l, file))
 	}
 	fd, err := l.openFileLocked(card, id, at, at.descriptor)
 	if fd < 0 || err != nil {
@@ -56,7 +56,7 @@ func (l *peerLink) openBound(card *card, id segment.ID, at listing) (*far, error
 	if err != nil {
 		return nil, fmt.Errorf("segment %d of rank %d: %w", id, l.rank, err)
 	}
-	f := &far{lane: l.lane, id: id, flags: flags, size: at.size, generation: at.generation}
+	f := &far{lane: l.lane.Load(), id: id, flags: flags, size: at.size, generation: at.generation}
 	l.bound[id] = f
 	return f, nil
 }

@@ -24,12 +24,12 @@ type peerLink struct {
 	t    *Transport
 	rank base.Rank
 
-	found atomic.Pointer[address] // nil until the peer was first used
+	found atomic.Pointer[address]       // nil until the peer was first used
+	lane  atomic.Pointer[requestClient] // nil until a bound segment is used, then kept; stored under mu
 
 	mu    sync.Mutex
 	card  *card               // guarded by mu; mapped on first use, then kept for ever, because windows point into it
 	pid   int                 // guarded by mu; pidfd of the peer, -1 until known
-	lane  *requestClient      // guarded by mu; nil until a bound segment is used, then kept
 	bound map[segment.ID]*far // guarded by mu; bound segments that were used, perhaps withdrawn since
 }
 
@@ -160,13 +160,12 @@ func (l *peerLink) cardOfPeer() (*card, error) {
 	return card, nil
 }
 
-// Lose makes every operation, those under way included, end with err.
+// Lose makes every operation, those under way included, end with err. It needs no lock: who holds
+// it may wait for the end of the peer.
 func (l *peerLink) Lose(err *base.RankError) {
 	l.Direct.Lose(err)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lane != nil {
-		l.lane.wake()
+	if lane := l.lane.Load(); lane != nil {
+		lane.wake()
 	}
 }
 
@@ -233,7 +232,7 @@ func (l *peerLink) close() {
 		sys.CloseFile(l.pid)
 		l.pid = -1
 	}
-	if l.lane != nil {
-		l.lane.close()
+	if lane := l.lane.Load(); lane != nil {
+		lane.close()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/sys"
 	"github.com/gaspi-go/gaspi-go/internal/sys/process"
+	"github.com/gaspi-go/gaspi-go/internal/testenv"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 )
 
@@ -63,5 +64,37 @@ func firstUseOfADeadRank(t *testing.T, reaped bool) {
 	var dead *base.RankError
 	if !errors.As(err, &dead) || dead.Rank != 1 {
 		t.Errorf("got %v, want a RankError about rank 1", err)
+	}
+}
+
+// Goal: the loss of a rank is taken note of at once while an operation waits for whether the process of that rank has ended,
+// so that operations with other ranks go on.
+// Method: the lock that such an operation holds is held while the transport hears of the loss and makes another link.
+func TestLoseWhileTheEndOfARankIsAwaited(t *testing.T) {
+	tr, err := Join(0, 3, 4, among(make([]string, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	link, err := tr.Link(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := link.(*peerLink)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost, why := make(chan error), &base.RankError{Rank: 1, Reason: "killed"}
+	go func() {
+		tr.Lose(why)
+		_, err := tr.Link(2)
+		lost <- err
+	}()
+	select {
+	case err := <-lost:
+		if err != nil || !errors.Is(l.Lost(), why) {
+			t.Errorf("%v; rank 1 is gone: %v", err, l.Lost())
+		}
+	case <-testenv.Context(t).Done():
+		t.Error("the loss of rank 1 holds up the transport")
 	}
 }

@@ -121,12 +121,11 @@ func TestAtomicThatTheOwnerHasBegunIsFinished(t *testing.T) {
 		ended <- err
 	}()
 	for taken := func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.lane == nil {
+		lane := l.lane.Load()
+		if lane == nil {
 			return false
 		}
-		for _, s := range l.lane.all {
+		for _, s := range lane.all {
 			if s.request[0].Load() != 0 && o.file.Notifications().Load(s.id) == 0 {
 				return true
 			}

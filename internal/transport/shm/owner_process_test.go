@@ -208,8 +208,9 @@ func TestStoppedOwner(t *testing.T) {
 
 // asked reports whether a request of l waits for its owner to take it.
 func asked(l *peerLink) bool {
-	requests := l.lane.file.Notifications()
-	return slices.ContainsFunc(l.lane.all[:], func(s *station) bool { return requests.Load(s.id) != 0 })
+	lane := l.lane.Load()
+	requests := lane.file.Notifications()
+	return slices.ContainsFunc(lane.all[:], func(s *station) bool { return requests.Load(s.id) != 0 })
 }
 
 // stop stops the child's process and returns when it stands.
