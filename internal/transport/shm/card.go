@@ -1,6 +1,7 @@
 package shm
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -198,5 +199,9 @@ func openCard(pid, fd, ranks, ids int) (*card, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readCard(mem, ranks, ids)
+	c, err := readCard(mem, ranks, ids)
+	if err != nil {
+		return nil, errors.Join(err, memory.Unmap(mem))
+	}
+	return c, nil
 }

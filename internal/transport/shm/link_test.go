@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 
@@ -97,4 +99,33 @@ func TestLoseWhileTheEndOfARankIsAwaited(t *testing.T) {
 	case <-testenv.Context(t).Done():
 		t.Error("the loss of rank 1 holds up the transport")
 	}
+}
+
+// Goal: a card that this rank cannot read leaves no memory mapped, however often it is tried.
+// Method: a peer with another configuration; the mappings of cards of this process are counted.
+func TestRefusedCardIsNotKept(t *testing.T) {
+	peer, err := Join(1, 2, 8, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peer.Close()
+	before := cardsMapped(t)
+	for range 3 {
+		if _, err := openCard(os.Getpid(), peer.ownFile, 2, 4); err == nil || !strings.Contains(err.Error(), "the configuration must be the same") {
+			t.Errorf("%v, want that the configuration is another one", err)
+		}
+	}
+	if after := cardsMapped(t); after != before {
+		t.Errorf("%d cards are mapped, %d before", after, before)
+	}
+}
+
+// cardsMapped is how many mappings of cards this process has.
+func cardsMapped(t *testing.T) int {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(maps), "gaspi-card")
 }
