@@ -52,11 +52,8 @@ func (*Poller) Wake() {}
 // Close does nothing.
 func (*Poller) Close() {}
 
-// Take closes c and returns an error.
-func Take(c *net.TCPConn, _ Tuning) (int, error) {
-	c.Close()
-	return -1, sys.OnlyLinux(tcpFeature)
-}
+// Take returns an error.
+func Take(*net.TCPConn, Tuning) (int, error) { return -1, sys.OnlyLinux(tcpFeature) }
 
 // Set does nothing.
 func Set(*net.TCPConn, Tuning) {}

@@ -20,9 +20,8 @@ const probesMost = 6
 // Take makes a descriptor of c's connection that is the caller's, not
 // blocking, without delay for small packets and with those options, and closes c.
 // Options that the system refuses stay at its default; an error means that the
-// descriptor could not be had, and then c is closed too.
+// descriptor could not be had, and then c is not closed.
 func Take(c *net.TCPConn, opt Tuning) (fd int, err error) {
-	defer c.Close()
 	fd, err = ofConn(c, func(was int) (int, error) { return unix.FcntlInt(uintptr(was), unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil {
 		return -1, fmt.Errorf("descriptor of a connection: %w", err)
@@ -31,6 +30,7 @@ func Take(c *net.TCPConn, opt Tuning) (fd int, err error) {
 		unix.Close(fd)
 		return -1, fmt.Errorf("descriptor of a connection: %w", err)
 	}
+	c.Close()
 	Delay(fd, false)
 	opt.apply(fd)
 	return fd, nil

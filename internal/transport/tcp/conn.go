@@ -1,10 +1,13 @@
 package tcp
 
 import (
+	"crypto/tls"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/gaspi-go/gaspi-go/internal/sys"
+	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A conn is one connection to a peer, for both directions. Its two halves have locks of
@@ -27,6 +30,45 @@ func newConn(t *Transport, l *link, n int) *conn {
 	c := &conn{t: t, link: l, key: int(l.peer.Rank)*t.cfg.Connections + n, fd: -1}
 	c.out.init(c)
 	return c
+}
+
+// open makes c a connection with nc's socket.
+func (c *conn) open(nc net.Conn) error {
+	opt := socket.Tuning{Congestion: c.t.cfg.Congestion, Silence: c.t.cfg.Silence}
+	near := sameHost(nc)
+	if opt.Congestion == "" && near {
+		opt.Congestion = "reno"
+	}
+	c.out.gather.most = c.t.gatheredMost(near)
+	if secured, ok := nc.(*tls.Conn); ok {
+		c.secure, c.under = nc, secured.NetConn().(*net.TCPConn)
+		socket.Set(c.under, opt)
+		return nil
+	}
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := c.t.cfg.within(func() (err error) {
+			c.fd, err = socket.Take(nc.(*net.TCPConn), opt)
+			return err
+		})
+		switch {
+		case err == nil:
+			return nil
+		case !isOutOf(err) || c.t.ctx.Err() != nil || c.link.peer.Err() != nil:
+			nc.Close()
+			return err
+		}
+		select { // the peer has agreed, and would take the end of the connection for this rank's
+		case <-time.After(pause):
+		case <-c.t.ctx.Done():
+		}
+	}
+}
+
+// sameHost reports whether both ends of a connection are on one host.
+func sameHost(nc net.Conn) bool {
+	here, ok1 := nc.LocalAddr().(*net.TCPAddr)
+	there, ok2 := nc.RemoteAddr().(*net.TCPAddr)
+	return ok1 && ok2 && here.IP.Equal(there.IP)
 }
 
 // end closes the connection. Everything that waits for it ends with err, now and

@@ -15,7 +15,6 @@ import (
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/address"
 	"github.com/gaspi-go/gaspi-go/internal/auth"
-	"github.com/gaspi-go/gaspi-go/internal/sys/socket"
 )
 
 // A channel is the place of one connection to a peer, which may not have been made yet.
@@ -410,31 +409,6 @@ func (l *link) install(nc net.Conn, n int) {
 	}
 	c.start()
 	l.array.Wake()
-}
-
-// open makes c a connection with nc's socket.
-func (c *conn) open(nc net.Conn) error {
-	opt := socket.Tuning{Congestion: c.t.cfg.Congestion, Silence: c.t.cfg.Silence}
-	near := sameHost(nc)
-	if opt.Congestion == "" && near {
-		opt.Congestion = "reno"
-	}
-	c.out.gather.most = c.t.gatheredMost(near)
-	if secured, ok := nc.(*tls.Conn); ok {
-		c.secure, c.under = nc, secured.NetConn().(*net.TCPConn)
-		socket.Set(c.under, opt)
-		return nil
-	}
-	var err error
-	c.fd, err = socket.Take(nc.(*net.TCPConn), opt)
-	return err
-}
-
-// sameHost reports whether both ends of a connection are on one host.
-func sameHost(nc net.Conn) bool {
-	here, ok1 := nc.LocalAddr().(*net.TCPAddr)
-	there, ok2 := nc.RemoteAddr().(*net.TCPAddr)
-	return ok1 && ok2 && here.IP.Equal(there.IP)
 }
 
 // start lets the connection make progress, once it is in the tables.

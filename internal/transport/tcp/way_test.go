@@ -97,6 +97,42 @@ func TestNothingLeftForAConnection(t *testing.T) {
 	}
 }
 
+// Goal: a rank that is out of descriptors or memory when a connection has been agreed on takes it into use later, and neither
+// side takes the other for gone.
+// Method: on the side that connects or on the other, the system has none left three times.
+func TestNothingLeftForAnAgreedConnection(t *testing.T) {
+	for _, why := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS} {
+		for name, side := range map[string]struct {
+			rank base.Rank
+			dial int32 // calls that do not fail
+		}{"connects": {0, 1}, "is connected to": {1, 0}} {
+			t.Run(name+", "+why.Error(), func(t *testing.T) {
+				const failures = 3
+				var lost losses
+				var calls atomic.Int32
+				calls.Store(100) // while ranks begin to listen
+				ranks := join(t, 2, func(r base.Rank, cfg *Config) {
+					cfg.Lost = lost.note
+					cfg.within = func(do func() error) error {
+						if r == side.rank {
+							if n := calls.Add(1) - side.dial; n >= 1 && n <= failures {
+								return os.NewSyscallError("fcntl", why)
+							}
+						}
+						return do()
+					}
+				})
+				calls.Store(0)
+				ok(t, linkTo(t, ranks[0], 1).Ping(testenv.Context(t)))
+				ok(t, linkTo(t, ranks[1], 0).Ping(testenv.Context(t)))
+				if n := calls.Load(); n <= side.dial+failures || lost.count() != 0 {
+					t.Errorf("%d calls; lost %v", n, lost.all)
+				}
+			})
+		}
+	}
+}
+
 // A peer whose host answers, and that finishes no handshake for longer than a peer may be
 // silent, is not lost: it may be busy, suspended or among strangers.
 func TestHandshakesThatComeToNoEnd(t *testing.T) {
