@@ -7,6 +7,7 @@ package transport
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/notify"
@@ -73,6 +74,21 @@ type Transport interface {
 // ErrorOfLeaver returns the error of operations with rank r, which has closed its transport.
 func ErrorOfLeaver(r base.Rank) *base.RankError {
 	return &base.RankError{Rank: r, Reason: "it has closed its connections", Left: true}
+}
+
+// ErrorOfWithdrawn returns the error of an operation on a segment that rank r had withdrawn when it came there.
+func ErrorOfWithdrawn(r base.Rank, id segment.ID) error {
+	return fmt.Errorf("%w: rank %d has withdrawn segment %d", base.ErrNoSegment, r, id)
+}
+
+// A LateLink is a Link whose user may post a notification later than it was asked to, and then
+// only in the segment that had the id before. Links to memory that is addressed have Direct for it.
+type LateLink interface {
+	// Generation tells apart the segments that have an id one after the other.
+	Generation(q *Queue, id segment.ID) (uint64, error)
+	// NotifyLate is Link.Notify of a flag that was checked when its segment was of that generation. If
+	// that was withdrawn, it posts nothing and the error, if it is known at once, is ErrorOfWithdrawn.
+	NotifyLate(q *Queue, f Flag, generation uint64) error
 }
 
 // A Link is this rank's way to one peer. All methods are safe for concurrent

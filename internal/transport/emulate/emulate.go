@@ -136,6 +136,7 @@ func (t *Transport) Link(r base.Rank) (transport.Link, error) {
 		t: t, rank: r, inner: inner, peer: peer, flows: make(map[uint32]*queueFlow),
 		array: notify.NewArray(make([]byte, notify.Bytes(1)), 1, t.cfg.WaitPolicy),
 	}
+	l.late, _ = inner.(transport.LateLink)
 	if mapped, ok := inner.(interface{ Memory() *transport.Direct }); ok {
 		l.direct = mapped.Memory()
 	}

@@ -17,7 +17,8 @@ type link struct {
 	t      *Transport
 	rank   base.Rank
 	inner  transport.Link
-	direct *transport.Direct // of inner; nil if it cannot be addressed
+	direct *transport.Direct  // of inner; nil if it cannot be addressed
+	late   transport.LateLink // inner; nil if it is none
 	peer   *clocks
 	array  *notify.Array // what calls that block wait on; nobody posts to it
 
@@ -52,19 +53,28 @@ func (l *link) ready(a transport.Addr, n uint64) error {
 	return d.Check(a.Offset, n)
 }
 
-// target is the window on the segment of a flag, nil if there is no window, or why
-// the flag cannot be posted.
-func (l *link) target(f transport.Flag) (*transport.Window, error) {
+// A target is the segment of a flag as it is when the flag is asked for.
+type target struct {
+	window     *transport.Window // nil if it cannot be addressed
+	generation uint64            // without a window
+}
+
+// target is the segment of a flag, or why the flag cannot be posted.
+func (l *link) target(q *transport.Queue, f transport.Flag) (target, error) {
 	d, err := remote.Describe(l.inner, f.Segment)
 	if err != nil {
-		return nil, err
+		return target{}, err
 	}
 	if l.direct != nil {
 		if w := l.direct.Usable(f.Segment); w != nil {
-			return w, w.Segment.Notifications().Check(f.ID, f.Value)
+			return target{window: w}, w.Segment.Notifications().Check(f.ID, f.Value)
 		}
 	}
-	return nil, d.CheckFlag(f)
+	if err := d.CheckFlag(f); err != nil || l.late == nil {
+		return target{}, err
+	}
+	generation, err := l.late.Generation(q, f.Segment)
+	return target{generation: generation}, err
 }
 
 // Put implements transport.Link.
@@ -73,7 +83,7 @@ func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) err
 	if err := l.ready(dst, src.Len()); err != nil || src.Len() == 0 {
 		return err
 	}
-	return l.send(now, q, dst, src, nil, transport.Flag{})
+	return l.send(now, q, dst, src, target{}, transport.Flag{})
 }
 
 // PutNotify implements transport.Link.
@@ -82,11 +92,11 @@ func (l *link) PutNotify(q *transport.Queue, dst transport.Addr, src segment.Spa
 	if err := l.ready(dst, src.Len()); err != nil {
 		return err
 	}
-	w, err := l.target(f)
+	to, err := l.target(q, f)
 	if err != nil {
 		return err
 	}
-	return l.send(now, q, dst, src, w, f)
+	return l.send(now, q, dst, src, to, f)
 }
 
 // Notify implements transport.Link.
@@ -95,16 +105,16 @@ func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
 	if err := l.gone(); err != nil {
 		return err
 	}
-	w, err := l.target(f)
+	to, err := l.target(q, f)
 	if err != nil {
 		return err
 	}
-	return l.send(now, q, transport.Addr{}, segment.Span{}, w, f)
+	return l.send(now, q, transport.Addr{}, segment.Span{}, to, f)
 }
 
 // send moves the bytes of a put and foresees what everybody hears of it. A flag of
 // value 0 is none.
-func (l *link) send(now int64, q *transport.Queue, dst transport.Addr, src segment.Span, w *transport.Window, f transport.Flag) error {
+func (l *link) send(now int64, q *transport.Queue, dst transport.Addr, src segment.Span, to target, f transport.Flag) error {
 	n := l.t.nic
 	fl := l.flow(q)
 	if src.Len() > 0 && !l.silent(now) {
@@ -115,7 +125,7 @@ func (l *link) send(now int64, q *transport.Queue, dst transport.Addr, src segme
 	n.mu.Lock()
 	m := n.newMessageLocked()
 	m.link, m.flow, m.size, m.queue = l, fl, src.Len(), q
-	m.flagged, m.flag, m.window = f.Value != 0, f, w
+	m.flagged, m.flag, m.target = f.Value != 0, f, to
 	end := n.departLocked(m, now)
 	if end > now+soon || !fl.inner.Idle() {
 		m.held = true

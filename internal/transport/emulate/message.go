@@ -1,11 +1,9 @@
 package emulate
 
 import (
-	"fmt"
 	"runtime"
 	"sync/atomic"
 
-	"github.com/gaspi-go/gaspi-go/gaspi/base"
 	"github.com/gaspi-go/gaspi-go/internal/transport"
 	"github.com/gaspi-go/gaspi-go/notify"
 )
@@ -28,9 +26,9 @@ type packetTrain struct {
 
 	flagged bool // posts flag when it is there
 	flag    transport.Flag
-	window  *transport.Window // on the segment of flag as it was when posted; nil if it cannot be addressed
-	array   *notify.Array     // the local one of flag, of a get
-	probe   *probe            // somebody waits for it here; nil if nobody does
+	target  target        // of flag
+	array   *notify.Array // the local one of flag, of a get
+	probe   *probe        // somebody waits for it here; nil if nobody does
 }
 
 // A probe is a message whose end somebody awaits.
@@ -204,12 +202,14 @@ func (n *nic) deliverLocked(m *packetTrain, at int64) {
 
 // notify posts the notification of a message at the peer.
 func (m *packetTrain) notify() error {
-	w := m.window
-	if w == nil {
+	w := m.target.window
+	switch {
+	case w == nil && m.link.late == nil:
 		return m.link.inner.Notify(m.flow.inner, m.flag)
-	}
-	if w.Live.Load() != w.Generation {
-		return fmt.Errorf("%w: rank %d has withdrawn segment %d", base.ErrNoSegment, m.link.rank, m.flag.Segment)
+	case w == nil:
+		return m.link.late.NotifyLate(m.flow.inner, m.flag, m.target.generation)
+	case w.Live.Load() != w.Generation:
+		return transport.ErrorOfWithdrawn(m.link.rank, m.flag.Segment)
 	}
 	m.flag.Post(w.Segment.Notifications())
 	runtime.KeepAlive(w) // and with it the mapping

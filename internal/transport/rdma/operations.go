@@ -12,7 +12,10 @@ import (
 // This file is hot: from here to the call of the fabric there is no allocation and
 // one lock.
 
-var _ transport.Link = (*link)(nil)
+var (
+	_ transport.Link     = (*link)(nil)
+	_ transport.LateLink = (*link)(nil)
+)
 
 // enter returns the descriptor of the peer's segment id after it has checked that the
 // bytes [offset, offset+n) lie in it. It leaves Transport.mu locked if there is no error.
@@ -100,6 +103,28 @@ func (l *link) Notify(q *transport.Queue, f transport.Flag) error {
 	defer l.t.unlock()
 	if err := note.CheckFlag(f); err != nil {
 		return err
+	}
+	return l.notifyLocked(q, note, f)
+}
+
+// Generation implements transport.LateLink.
+func (l *link) Generation(_ *transport.Queue, id segment.ID) (uint64, error) {
+	r, err := l.segment(id)
+	if err != nil {
+		return 0, err
+	}
+	return r.Generation, nil
+}
+
+// NotifyLate implements transport.LateLink.
+func (l *link) NotifyLate(q *transport.Queue, f transport.Flag, generation uint64) error {
+	note, err := l.enter(f.Segment, 0, 0)
+	if err != nil {
+		return err
+	}
+	defer l.t.unlock()
+	if note.Generation != generation {
+		return transport.ErrorOfWithdrawn(l.peer.Rank, f.Segment)
 	}
 	return l.notifyLocked(q, note, f)
 }

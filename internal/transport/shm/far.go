@@ -128,6 +128,39 @@ func (l *peerLink) Notify(q *transport.Queue, flag transport.Flag) error {
 	return nil
 }
 
+// Generation implements transport.LateLink.
+func (l *peerLink) Generation(_ *transport.Queue, id segment.ID) (uint64, error) {
+	w, err := l.Window(id)
+	if f, ok := err.(*far); ok {
+		return f.generation, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return w.Generation, nil
+}
+
+// NotifyLate implements transport.LateLink.
+func (l *peerLink) NotifyLate(q *transport.Queue, flag transport.Flag, generation uint64) error {
+	w, err := l.Window(flag.Segment)
+	f, bound := err.(*far)
+	switch {
+	case bound && f.generation == generation:
+		flag.Post(f.flags.Notifications())
+		runtime.KeepAlive(f)
+		return nil
+	case err == nil && w.Generation == generation:
+		flag.Post(w.Segment.Notifications())
+		runtime.KeepAlive(w)
+		return nil
+	case err == nil || bound:
+		return transport.ErrorOfWithdrawn(l.rank, flag.Segment)
+	}
+	return err
+}
+
+var _ transport.LateLink = (*peerLink)(nil)
+
 // Get implements transport.Link.
 func (l *peerLink) Get(q *transport.Queue, dst segment.Span, src transport.Addr) error {
 	err := l.Direct.Get(q, dst, src)

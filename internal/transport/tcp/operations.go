@@ -11,7 +11,10 @@ import (
 // This file is hot: from here to the system call of outbox.go:post there is no
 // allocation and one lock.
 
-var _ transport.Link = (*link)(nil)
+var (
+	_ transport.Link     = (*link)(nil)
+	_ transport.LateLink = (*link)(nil)
+)
 
 // Put implements transport.Link.
 func (l *link) Put(q *transport.Queue, dst transport.Addr, src segment.Span) error {
@@ -69,12 +72,26 @@ func (l *link) Notify(q *transport.Queue, n transport.Flag) error {
 	if err := flags.CheckFlag(n); err != nil {
 		return err
 	}
+	return l.NotifyLate(q, n, flags.Generation)
+}
+
+// Generation implements transport.LateLink.
+func (l *link) Generation(q *transport.Queue, id segment.ID) (uint64, error) {
+	d, err := l.descriptor(id, q.Lane())
+	if err != nil {
+		return 0, err
+	}
+	return d.Generation, nil
+}
+
+// NotifyLate implements transport.LateLink: the peer refuses the flag of a segment that it has withdrawn.
+func (l *link) NotifyLate(q *transport.Queue, n transport.Flag, generation uint64) error {
 	c, err := l.conn(context.Background(), q.Lane())
 	if err != nil {
 		return err
 	}
 	f := frame{kind: kindNotify}
-	f.setFlag(n, flags.Generation)
+	f.setFlag(n, generation)
 	return c.post(q, &f, segment.Span{})
 }
 

@@ -265,3 +265,40 @@ func (j *fixture) claim(doubts []*base.InDoubtError, n uint64) {
 	}
 	j.Logf("%d in doubt, %d claimed", n, len(doubts))
 }
+
+// Goal: a notification that is posted later than it was asked for comes to the segment that had the id then, or to none.
+// Method: one for each segment that has an id by and by, posted while it is there, and behind its withdrawal, when there is
+// none and when the next one is there; where links can post late.
+func lateNotify(j *fixture) {
+	j.start(2)
+	l, q := j.link(0, 1), newQueue()
+	late, is := l.(transport.LateLink)
+	if !is {
+		return // their memory is addressed, or they post all flags at once
+	}
+	flag := transport.Flag{Segment: 5, ID: 3, Value: 7}
+	var before []uint64
+	for round := range 5 {
+		s := j.open(1, 5, 64)
+		generation, err := late.Generation(q, 5)
+		j.ok(err)
+		for _, old := range before {
+			if err := j.ended(l, q, late.NotifyLate(q, flag, old)); !errors.Is(err, base.ErrNoSegment) {
+				j.Errorf("round %d: for an earlier segment: %v, want ErrNoSegment", round, err)
+			}
+		}
+		if v := s.Notifications().Load(flag.ID); v != 0 {
+			j.Errorf("round %d: the segment has a notification for another: %d", round, v)
+		}
+		j.ok(j.ended(l, q, late.NotifyLate(q, flag, generation)))
+		if v := j.await(s, flag.ID); v != 7 {
+			j.Errorf("round %d: notification %d, want 7", round, v)
+		}
+		j.ok(j.ranks[1].Withdraw(5))
+		if err := j.ended(l, q, late.NotifyLate(q, flag, generation)); !errors.Is(err, base.ErrNoSegment) {
+			j.Errorf("round %d: for one that is gone: %v, want ErrNoSegment", round, err)
+		}
+		j.ok(s.Close())
+		before = append(before, generation)
+	}
+}

@@ -54,6 +54,7 @@ func Run(t *testing.T, factory Factory, newSegment NewSegment) {
 		{"generations", generations},
 		{"a segment in place of another", replaced},
 		{"a late put goes nowhere", latePut},
+		{"a late notification goes nowhere", lateNotify},
 		{"size and mapped", sizeAndMapped},
 		{"lose", lose},
 		{"lose before the first use", loseFirst},
