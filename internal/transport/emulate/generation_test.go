@@ -112,3 +112,71 @@ func TestNotificationUnderWayToAWithdrawnSegment(t *testing.T) {
 		}
 	}
 }
+
+// A failing link has each get of 8 bytes end with an error when the test says so, and longer ones at once.
+type failing struct {
+	transport.Link
+	refused error
+	op      transport.Op
+	queue   *transport.Queue
+}
+
+func (l *failing) Get(q *transport.Queue, dst segment.Span, src transport.Addr) error {
+	if dst.Len() != 8 {
+		return l.Link.Get(q, dst, src)
+	}
+	l.queue = q
+	q.Begin(&l.op)
+	return nil
+}
+
+// Goal: a notification behind gets is posted when all of them have ended below, and not if one of them failed there; it is
+// posted again when the queue has told of that.
+// Method: a get ends below after it would have come, with an error or without; the notification is asked for before or
+// behind that moment.
+func TestNotificationBehindAGetThatEndsLate(t *testing.T) {
+	for _, refused := range []error{nil, base.ErrNoSegment} {
+		for _, behind := range []bool{false, true} {
+			c := newCluster(t, 2, "latency=1h")
+			l, q := c.link(0, 1).(*link), newQueue()
+			below := &failing{Link: l.inner}
+			l.inner = below
+			ask := func(bytes uint64, b *notify.Array) {
+				dst, err := c.segs[0].Span(0, bytes)
+				c.ok(err)
+				if b == nil {
+					err = l.Get(q, dst, transport.Addr{Segment: 1})
+				} else {
+					err = l.GetNotify(q, dst, transport.Addr{Segment: 1}, b, transport.Flag{ID: 3, Value: 1})
+				}
+				c.ok(err)
+			}
+			array := c.segs[0].Notifications()
+			ask(8, nil)
+			ask(100, nil)
+			if behind {
+				allArrives(l.t.nic)
+			}
+			ask(0, array)
+			allArrives(l.t.nic)
+			if v := array.Load(3); v != 0 {
+				t.Errorf("behind %t: the notification came before the bytes", behind)
+			}
+			below.queue.End(&below.op, refused)
+			c.ok(q.Wait(testenv.Context(t), notify.GoroutineWait(0, 0), nil))
+			ask(0, array) // nothing is under way
+			if v := array.Load(3); (v != 0) != (refused == nil) {
+				t.Errorf("behind %t, get ended with %v: notification %d", behind, refused, v)
+			}
+			if err := q.Failure(); !errors.Is(err, refused) {
+				t.Errorf("%v, want %v", err, refused)
+			}
+			ask(0, array)
+			allArrives(l.t.nic)
+			c.ok(q.Wait(testenv.Context(t), notify.GoroutineWait(0, 0), nil))
+			if v := array.Load(3); v != 1 {
+				t.Errorf("behind %t, after all was told: notification %d", behind, v)
+			}
+		}
+	}
+}

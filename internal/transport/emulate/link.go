@@ -199,8 +199,9 @@ func (l *link) get(q *transport.Queue, dst segment.Span, src transport.Addr, b *
 	}
 	n.mu.Lock()
 	if dst.Len() == 0 && (b == nil || fl.gets == 0) {
+		posts := b != nil && !fl.hasRefused(q)
 		n.mu.Unlock()
-		if b != nil {
+		if posts {
 			f.Post(b)
 		}
 		return nil

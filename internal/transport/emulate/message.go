@@ -45,6 +45,17 @@ type queueFlow struct {
 	there  way              // to the peer
 	here   way              // from the peer: answers
 	gets   int              // that have not ended
+	slow   int              // operations that have not ended below when their time had come
+
+	refused map[*transport.Queue]bool // that have had a get that failed below, and may have told of it
+}
+
+// hasRefused reports whether a get of q has failed below since q has last told of a failure.
+func (f *queueFlow) hasRefused(q *transport.Queue) bool {
+	if f.refused[q] && !q.HasFailed() {
+		delete(f.refused, q)
+	}
+	return f.refused[q]
 }
 
 // A way is how far the messages of a flow are, in one direction.
@@ -182,7 +193,6 @@ func (n *nic) deliverLocked(m *packetTrain, at int64) {
 	}
 	card.delivered.Store(uint64(m.due))
 	if m.back {
-		m.flow.gets--
 		n.endLocked(m, nil)
 		return
 	}
@@ -216,12 +226,13 @@ func (m *packetTrain) notify() error {
 	return nil
 }
 
-// endLocked ends an operation that is held, later if the transport below is not as far.
+// endLocked ends an operation that is held, later if the transport below is not as far, or one before it ends later.
 func (n *nic) endLocked(m *packetTrain, err error) {
 	if !m.held {
 		return
 	}
-	if err == nil && !m.flow.inner.Idle() {
+	if err == nil && (m.flow.slow > 0 || !m.flow.inner.Idle()) {
+		m.flow.slow++
 		n.t.slow.add(m)
 		return
 	}
@@ -231,10 +242,25 @@ func (n *nic) endLocked(m *packetTrain, err error) {
 // completeLocked is endLocked for an operation that has ended below too.
 func (n *nic) completeLocked(m *packetTrain, err error) {
 	m.held = false
-	if err == nil && m.flagged && m.back {
-		m.flag.Post(m.array)
+	if m.back {
+		m.endGetLocked(err)
 	}
 	m.queue.End(&m.op, err)
+}
+
+// endGetLocked posts the notification of a get that has ended, unless one before it has failed.
+func (m *packetTrain) endGetLocked(err error) {
+	f := m.flow
+	f.gets--
+	switch {
+	case err != nil:
+		if f.refused == nil {
+			f.refused = make(map[*transport.Queue]bool)
+		}
+		f.refused[m.queue] = true
+	case m.flagged && !(m.size == 0 && f.hasRefused(m.queue)):
+		m.flag.Post(m.array)
+	}
 }
 
 // end tells whoever waits for the probe.

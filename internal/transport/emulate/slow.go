@@ -33,6 +33,7 @@ func (s *slow) loop() {
 		err := s.t.wait(m.flow.inner)
 		n := s.t.nic
 		n.mu.Lock()
+		m.flow.slow--
 		if m.held {
 			n.completeLocked(m, err)
 		}
