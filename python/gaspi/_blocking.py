@@ -66,6 +66,7 @@ class _Helper:
             call, done = self._work.get()
             call()
             del call  # with the arrays that it needs
+            _idle.append(self)  # here: after an interrupt nobody waits for it any more
             done.set()
             del done
 
@@ -103,6 +104,5 @@ def once(call: Callable[[int], Optional[BaseException]], timeout: Optional[float
         made()
     else:
         helper.run(made)
-        _idle.append(helper)
     if outcome[0] is not None:
         raise outcome[0]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import gaspi
 from gaspi import _blocking, run
@@ -47,6 +50,32 @@ def refusals():
     assert not gaspi.initialized()
 
 
+def helpers():
+    """Goal: threads that make calls for the main thread are used again after an interrupt. Method: calls that are
+    interrupted, and go on until they are let go."""
+
+    def busy():
+        there = [each for each in threading.enumerate() if each.name == "gaspi-call"]
+        return len(there) - len(_blocking._idle)
+
+    for _ in range(5):
+        go = threading.Event()
+
+        def call(_, go=go):
+            os.kill(os.getpid(), signal.SIGINT)
+            go.wait()
+
+        refused(KeyboardInterrupt, lambda: _blocking.once(call, None))
+        go.set()
+        until = time.monotonic() + 60
+        while busy():
+            assert time.monotonic() < until, f"{busy()} threads have ended their calls, and are not used again"
+            time.sleep(0.001)
+        made = []
+        _blocking.once(lambda ms: made.append(ms), 1)
+        assert made == [1000] and len(_blocking._idle) == 1
+
+
 def later():
     """Objects of a rank that has ended are not those of a later one of this process, which has their numbers again."""
     with gaspi.init() as proc:
@@ -71,6 +100,7 @@ def later():
 finding()
 timeouts()
 refusals()
+helpers()
 main([])
 main(["segments"])  # a process that nobody has started as a rank may begin again
 later()
