@@ -104,7 +104,7 @@ class Proc:
         self.world = Group(self, 0, range(self.size))
         """The group of all ranks."""
         self._segments: dict[int, Segment] = {}
-        self._lent: dict[int, Array] = {}  # by number: memory of segments whose ``use`` has not ended
+        self._lent: dict[int, list[Array]] = {}  # by number: memory of segments whose ``use`` has not ended
         self._uncommitted: dict[tuple[int, ...], int] = {}  # groups whose time was over, by their ranks
         self._teams: set[Team] = set()  # that are open: they keep the arrays of operations under way
         self._process = os.getpid()
@@ -194,11 +194,13 @@ class Proc:
         array, members = check(array, "use", writes=True), (group or self.world)._number
         refuse_objects(array.dtype, "use")
         number = self._free(number)
-        where = array.ctypes.data
-        self._lent[number] = array
+        where, lent = array.ctypes.data, self._lent.setdefault(number, [])
+        lent.append(array)
         code = again(lambda ms: lib.api().gaspi_segment_use(number, where, array.nbytes, members, ms, 0), timeout)
-        if code != lib.TIMEOUT:
+        if not code:
             del self._lent[number]
+        elif code != lib.TIMEOUT:
+            lent.pop()  # an earlier one is under way as before
         return self._made(code, number, array.shape, array.dtype, array.nbytes, array)
 
     def bind(self, number: Optional[int], array: Array) -> Segment:

@@ -413,6 +413,8 @@ def forgotten(proc):
         seen = weakref.ref(array)
         refused(gaspi.Timeout, lambda: proc.use(5, array, timeout=0))
         del array
+        for timeout in (0, None):  # another array is refused, and the first one is under way as before
+            refused(gaspi.Error, lambda: proc.use(5, np.zeros(3), timeout=timeout), "segment 5", "taken")
         gc.collect()
         array = seen()
         assert array is not None
