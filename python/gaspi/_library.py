@@ -205,6 +205,13 @@ def refuse_fork() -> None:
         )
 
 
+def encoded(text: str, what: str) -> bytes:
+    """A text as C has it, which ends at a zero byte. ValueError for one that has some."""
+    if "\0" in text:
+        raise ValueError(f"{what} {text!r}: want a text without a zero byte")
+    return text.encode()
+
+
 def _candidates() -> list[Path]:
     here = Path(__file__).resolve().parent
     return [here / NAME, here.parents[1] / "capi" / "build" / NAME]

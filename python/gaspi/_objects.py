@@ -70,7 +70,7 @@ class Store:
         Shape and dtype are not stored."""
         array = check(array, f"object {name!r}", writes=False)
         refuse_objects(array.dtype, f"object {name!r}")
-        put, where, named = lib.api().gaspigo_put, array.ctypes.data, _encoded(name)
+        put, where, named = lib.api().gaspigo_put, array.ctypes.data, lib.encoded(name, "object")
         self._once(lambda ms: put(self._handle, named, where, array.nbytes, ms), f"put of object {name!r}", timeout)
 
     def view(
@@ -80,7 +80,7 @@ class Store:
         shape, by default one axis."""
         handle, where, size = ctypes.c_ulong(), ctypes.c_void_p(), ctypes.c_ulong()
         refuse_objects(np.dtype(dtype), f"object {name!r}")
-        view, named = lib.api().gaspigo_view, _encoded(name)
+        view, named = lib.api().gaspigo_view, lib.encoded(name, "object")
         self._once(lambda ms: view(self._handle, named, ms, handle, where, size), f"get of object {name!r}", timeout)
         return View(name, handle.value, where.value or 0, size.value, shape, dtype)
 
@@ -93,7 +93,7 @@ class Store:
 
     def delete(self, name: str, timeout: Optional[float] = None) -> None:
         """Removes an object at all ranks. One that does not exist is no error."""
-        delete, named = lib.api().gaspigo_delete, _encoded(name)
+        delete, named = lib.api().gaspigo_delete, lib.encoded(name, "object")
         self._once(lambda ms: delete(self._handle, named, ms), f"delete of object {name!r}", timeout)
 
     def reduce(
@@ -112,7 +112,7 @@ class Store:
         if first is not None and not 1 <= first <= len(names):
             raise ValueError(f"reduction {target!r}: first={first}; want 1 to {len(names)}, the number of objects")
         listed, used = _names(names, f"reduction {target!r}"), (ctypes.c_ubyte * len(names))()
-        reduce, named = lib.api().gaspigo_store_reduce, _encoded(target)
+        reduce, named = lib.api().gaspigo_store_reduce, lib.encoded(target, "object")
         self._once(
             lambda ms: reduce(self._handle, named, listed, len(names), first or 0, kind, number, ms, used),
             f"reduction {target!r}",
@@ -139,11 +139,4 @@ class Store:
 def _names(names: Sequence[str], what: str) -> Any:
     if not names:
         raise ValueError(f"{what}: no names; want at least one")
-    return (ctypes.c_char_p * len(names))(*map(_encoded, names))
-
-
-def _encoded(name: str) -> bytes:
-    """A name as C has it, which ends at a zero byte."""
-    if "\0" in name:
-        raise ValueError(f"object {name!r}: a name has no zero byte")
-    return name.encode()
+    return (ctypes.c_char_p * len(names))(*(lib.encoded(name, "object") for name in names))

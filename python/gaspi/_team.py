@@ -269,7 +269,7 @@ class Calls(Generic[Made]):
     # Parts of the above.
 
     def _of(self, task: lib.Task, algorithm: str, alive: Any, what: str, result: Any) -> Operation:
-        named = algorithm.encode()
+        named = lib.encoded(algorithm, "algorithm")
         if named:
             task.algorithm = named
         return Operation(task, (alive, named), result, what)
@@ -481,7 +481,7 @@ class Team(Calls[Any]):
 
     def revoke(self, cause: str) -> None:
         """Ends the calls of all members, now and later, with an error that has this text."""
-        _checked(lib.api().gaspigo_team_revoke(self._handle, cause.encode()), "revocation of a team")
+        _checked(lib.api().gaspigo_team_revoke(self._handle, lib.encoded(cause, "cause")), "revocation of a team")
 
     def agree(self, flags: int, timeout: Optional[float] = None) -> int:
         """Combines flags, 0 to 2**31 - 1, of the members that are left by AND; it works after losses. timeout is in seconds."""

@@ -112,6 +112,10 @@ def numbers(proc):
         (ValueError, lambda: store.delete(f"a {proc.rank}\0b"), "zero byte"),
         (ValueError, lambda: store.wait(["a\0b"]), "zero byte"),
         (TypeError, lambda: store.view(f"a {proc.rank}", object), "Python objects"),
+        (ValueError, lambda: team.allreduce(np.zeros(3), algorithm="\0ring"), "algorithm", "zero byte"),
+        (ValueError, lambda: team.start.allreduce(np.zeros(3), algorithm="ring\0"), "algorithm", "zero byte"),
+        (ValueError, lambda: team.plan.allgatherv(np.zeros(3), [3] * proc.size, algorithm="\0"), "algorithm", "zero byte"),
+        (ValueError, lambda: team.revoke("a\0b"), "cause", "zero byte"),
     ):
         refused(kind, call, *words)
     for _ in range(100):  # more than there may be
