@@ -134,15 +134,17 @@ class Proc:
     def lost(self) -> tuple[int, ...]:
         """The ranks that this one knows to be gone, in ascending order."""
         lib.refuse_fork()
-        return lost_ranks()
+        return () if self.closed else lost_ranks()
 
     def ping(self, rank: int, timeout: Optional[float] = None) -> None:
         """Finds out whether a rank is there. RankLost if it is not."""
-        self._once(lambda ms: lib.api().gaspi_proc_ping(rank, ms), f"ping of rank {rank}", timeout)
+        what = f"ping of rank {rank}"
+        self._once(lambda ms: lib.api().gaspi_proc_ping(self._still(rank, what), ms), what, timeout)
 
     def kill(self, rank: int, timeout: Optional[float] = None) -> None:
         """Ends another rank at once, and returns when it is gone."""
-        self._once(lambda ms: lib.api().gaspi_proc_kill(rank, ms), f"end of rank {rank}", timeout)
+        what = f"end of rank {rank}"
+        self._once(lambda ms: lib.api().gaspi_proc_kill(self._still(rank, what), ms), what, timeout)
 
     def _once(self, call: Callable[[int], int], what: str, timeout: Optional[float]) -> None:
         """Makes a call of GASPI that cannot be made again."""
@@ -164,6 +166,10 @@ class Proc:
             fail(lib.ERR_NOINIT, what)
         return number
 
+    def _over(self, group: Optional[Group], what: str) -> int:
+        """The number of a group, by default that of all ranks, for a thing that this rank makes."""
+        return self._still((group or self.world)._number, what)
+
     # Segments.
 
     def segment(
@@ -178,7 +184,7 @@ class Proc:
         """Makes segment number (0 to 254; None takes the lowest that this rank has free) with room for an array,
         zeroed, which all members of the group, by default all ranks, may use. It is collective over them and
         blocks; shapes may differ. timeout is in seconds."""
-        nbytes, members = size_of(shape, dtype), (group or self.world)._number
+        nbytes, members = size_of(shape, dtype), self._over(group, "new segment")
         number = self._free(number)
         code = again(lambda ms: lib.api().gaspi_segment_create(number, nbytes, members, ms, 1), timeout)
         return self._made(code, number, shape, dtype, nbytes)
@@ -191,7 +197,7 @@ class Proc:
 
     def use(self, number: Optional[int], array: Array, *, group: Optional[Group] = None, timeout: Optional[float] = None) -> Segment:
         """As ``segment``, of the memory of an array that this process has, which the segment keeps."""
-        array, members = check(array, "use", writes=True), (group or self.world)._number
+        array, members = check(array, "use", writes=True), self._over(group, "new segment")
         refuse_objects(array.dtype, "use")
         number = self._free(number)
         where, lent = array.ctypes.data, self._lent.setdefault(number, [])
@@ -212,6 +218,7 @@ class Proc:
         return self._made(code, number, array.shape, array.dtype, array.nbytes, array)
 
     def _free(self, number: Optional[int]) -> int:
+        self._still(0, "new segment")
         if number is None:
             return _number(lib.api().gaspi_segment_avail_local, ctypes.c_ubyte(), "free segment")
         if not 0 <= number <= 254:
@@ -233,13 +240,14 @@ class Proc:
     def wait(self, queue: Union[int, Queue] = 0, timeout: Optional[float] = None) -> None:
         """Blocks until all operations of a queue have ended: sources may be changed, and reads have come. RankLost
         if one was for a rank that is gone. timeout is in seconds."""
-        number = int(queue)
+        number = self._still(int(queue), f"wait for queue {queue}")
         code = again(lambda ms: lib.api().gaspi_wait(number, ms), timeout)
         if code:
             fail(code, f"wait for queue {number}")
 
     def queue(self) -> Queue:
         """Makes one more queue."""
+        self._still(0, "new queue")
         number = _number(lambda cell: int(lib.api().gaspi_queue_create(cell, BLOCK)), ctypes.c_ubyte(), "new queue")
         return Queue(self, number)
 
@@ -249,6 +257,7 @@ class Proc:
         """Makes a group of some ranks, which all of them do. It blocks; timeout is in seconds, and after Timeout the
         same call goes on."""
         api, members = lib.api(), sorted(ranks)
+        self._still(0, f"group of ranks {members}")
         left = self._uncommitted.pop(tuple(members), None)
         number = self._new_group(members) if left is None else left
         code = lib.TIMEOUT
@@ -280,7 +289,7 @@ class Proc:
         """Makes a team of the members of a group, by default of all ranks, for collective calls on arrays. All
         members make it, with equal tags, which tell apart teams that threads make at a time. It blocks; timeout is
         in seconds."""
-        number = (group or self.world)._number
+        number = self._over(group, "new team")
         return Team(self, made_by(lambda ms, out: lib.api().gaspigo_team_new(number, tag, ms, out), "new team", timeout))
 
     def store(
@@ -288,8 +297,8 @@ class Proc:
     ) -> Store:
         """Opens a store of objects with names, with capacity bytes at each rank. All members of the group, by
         default all ranks, do so with the same arguments. It blocks; timeout is in seconds."""
-        number = (group or self.world)._number
         what = f"store of {capacity} bytes"
+        number = self._over(group, what)
         return Store(self, made_by(lambda ms, out: lib.api().gaspigo_store_open(number, capacity, tag, ms, out), what, timeout))
 
     def stale_reduction(
@@ -306,7 +315,7 @@ class Proc:
         """Makes a reduction of arrays whose results have contributions at most slack calls old; 0 is an exact
         allreduce. op is "sum", "min" or "max", of int32, int64, uint32, uint64, float32 or float64. All members of
         the group, by default all ranks, make it with the same arguments. It blocks; timeout is in seconds."""
-        return StaleReduction((group or self.world)._number, shape_of(shape), dtype, op, slack, tag, timeout)
+        return StaleReduction(self._over(group, "stale reduction"), shape_of(shape), dtype, op, slack, tag, timeout)
 
 
 class Queue:

@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 
+import numpy as np
+
 import gaspi
-from gaspi import _blocking, run
+from gaspi import _blocking, _proc, run
 from ranks import main, refused
 
 BAD = {"GASPI_LIBRARY": "/nowhere/libgaspi.so"}
@@ -76,9 +78,21 @@ def helpers():
         assert made == [1000] and len(_blocking._idle) == 1
 
 
+def ways(proc, group):
+    """What a rank that has ended may be asked to do, with a group of a later one."""
+    array = np.zeros(8)
+    return (
+        proc.barrier, lambda: proc.ping(0), lambda: proc.kill(0), lambda: proc.segment(1, 8), lambda: proc.segment(1, 8, group=group),
+        lambda: proc.alloc(1, 8), lambda: proc.alloc(None, 8), lambda: proc.use(1, array, group=group), lambda: proc.bind(1, array),
+        proc.wait, lambda: proc.wait(1), proc.queue, lambda: proc.group([0]), lambda: proc.team(group), proc.team,
+        lambda: proc.store(8, group), lambda: proc.stale_reduction(3, slack=1, group=group),
+    )
+
+
 def later():
     """Objects of a rank that has ended are not those of a later one of this process, which has their numbers again."""
-    with gaspi.init() as proc:
+    with gaspi.init() as before:
+        proc = before
         old, queue, group, world = proc.segment(0, 8), proc.queue(), proc.group([0]), proc.world
     with gaspi.init() as proc:
         new, others, members = proc.segment(0, 16), proc.queue(), proc.group([0])
@@ -91,10 +105,14 @@ def later():
             lambda: old.compare_swap(0, 64, 0, 1), lambda: old.passive_send(a[:1], 0, 0), lambda: old.passive_receive(a[:1], 0),
             queue.wait, queue.purge, queue.delete, lambda: queue.used, lambda: new.notify(0, 3, queue=queue),
             group.barrier, group.delete, world.barrier, lambda: proc.team(group), lambda: proc.segment(1, 8, group=group),
+            *ways(before, members),
         ):
             refused(gaspi.Error, call, "no rank (any more)")
         assert new.size_at(0) == 128 and not new.array.any() and others.used == 0
         members.barrier()
+        looks, _proc.lost_ranks = _proc.lost_ranks, lambda: (7,)
+        assert (before.lost(), proc.lost()) == ((), (7,))
+        _proc.lost_ranks = looks
 
 
 finding()
