@@ -27,11 +27,19 @@ type staleOf[T gaspi.Number] struct {
 }
 
 func (r *staleOf[T]) run(ctx context.Context, mine, out *C.char) (oldest, newest int64, err error) {
-	result, err := r.AllReduce(ctx, at[T](mine, r.count))
+	from, err := memory[T]("mine", mine, r.count)
 	if err != nil {
 		return 0, 0, err
 	}
-	copy(at[T](out, r.count), result.Values)
+	to, err := memory[T]("out", out, r.count)
+	if err != nil {
+		return 0, 0, err
+	}
+	result, err := r.AllReduce(ctx, from)
+	if err != nil {
+		return 0, 0, err
+	}
+	copy(to, result.Values)
 	return result.Oldest, result.Newest, nil
 }
 

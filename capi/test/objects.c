@@ -67,15 +67,40 @@ static void stale(void) {
     DID(gaspigo_reduction_clock(r, &clock));
     IS(round, clock);
   }
+  double one[3] = { 0 };
+  long clock;
+  HOLDS(gaspigo_reduction_run(r, one, NULL, GASPI_BLOCK, NULL, NULL) == GASPI_ERR_NULLPTR && strstr(gaspigo_error(), "out is NULL"));
+  HOLDS(gaspigo_reduction_run(r, NULL, one, GASPI_BLOCK, NULL, NULL) == GASPI_ERR_NULLPTR && strstr(gaspigo_error(), "mine is NULL"));
+  DID(gaspigo_reduction_clock(r, &clock));
+  IS(20, clock); /* what was refused is no round */
   HOLDS(gaspigo_reduction_new(GASPI_GROUP_ALL, 3, GASPIGO_COMPLEX64, GASPIGO_SUM, 0, 6, GASPI_BLOCK, &r) != 0);
+  HOLDS(gaspigo_reduction_new(GASPI_GROUP_ALL, 3, GASPIGO_FLOAT32, GASPIGO_XOR, 0, 6, GASPI_BLOCK, &r) != 0);
   DID(gaspigo_reduction_close(r, GASPI_BLOCK));
 }
 
+/* Every operation, of the same contributions: 2 + rank, with slack 0. */
+static void operations(void) {
+  for (int op = GASPIGO_SUM; op <= GASPIGO_XOR; op++) {
+    gaspigo_reduction_t r;
+    unsigned int mine = 2 + rank, out = 0, want = 2;
+    for (unsigned int x = 3; x < 2u + num; x++) {
+      const unsigned int all[] = { want + x, want * x, want < x ? want : x, want > x ? want : x, want & x, want | x, want ^ x };
+      want = all[op];
+    }
+    DID(gaspigo_reduction_new(GASPI_GROUP_ALL, 1, GASPIGO_UINT32, op, 0, 7, GASPI_BLOCK, &r));
+    for (int round = 0; round < 3; round++) {
+      DID(gaspigo_reduction_run(r, &mine, &out, GASPI_BLOCK, NULL, NULL));
+      IS(want, out);
+    }
+    DID(gaspigo_reduction_close(r, GASPI_BLOCK));
+  }
+}
 
 int main(void) {
   start();
   store();
   stale();
+  operations();
   finish();
   return 0;
 }
