@@ -157,9 +157,9 @@ int gaspigo_store_reduce(gaspigo_store_t store, const char *target, const char *
 /* Waits until one of num objects is complete at some rank, and sets *which to its place in ids. */
 int gaspigo_store_wait(gaspigo_store_t store, const char *const *ids, gaspi_size_t num, gaspi_timeout_t timeout_ms, gaspi_size_t *which);
 
-/* Stale reductions: an allreduce whose result has contributions that are at most slack rounds old. op is GASPIGO_SUM,
- * GASPIGO_MIN or GASPIGO_MAX; type is a 32-bit or 64-bit integer or float. mine and out have the count of the reduction. *oldest
- * and *newest, if not NULL, are the rounds of the contributions in out. */
+/* Stale reductions: an allreduce whose result has contributions that are at most slack rounds old. type is a 32-bit or
+ * 64-bit integer or float, op any that it has: GASPIGO_AND, GASPIGO_OR and GASPIGO_XOR are of integers. mine and out have the
+ * count of the reduction. *oldest and *newest, if not NULL, are the rounds of the contributions in out. */
 int gaspigo_reduction_new(gaspi_group_t group, gaspi_size_t count, int type, int op, int slack, unsigned int tag, gaspi_timeout_t timeout_ms,
                           gaspigo_reduction_t *reduction);
 int gaspigo_reduction_run(gaspigo_reduction_t reduction, const void *mine, void *out, gaspi_timeout_t timeout_ms, long *oldest, long *newest);

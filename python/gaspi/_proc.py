@@ -313,7 +313,7 @@ class Proc:
         timeout: Optional[float] = None,
     ) -> StaleReduction:
         """Makes a reduction of arrays whose results have contributions at most slack calls old; 0 is an exact
-        allreduce. op is "sum", "min" or "max", of int32, int64, uint32, uint64, float32 or float64. All members of
+        allreduce. op is as in calls of a team, of int32, int64, uint32, uint64, float32 or float64. All members of
         the group, by default all ranks, make it with the same arguments. It blocks; timeout is in seconds."""
         return StaleReduction(self._over(group, "stale reduction"), shape_of(shape), dtype, op, slack, tag, timeout)
 

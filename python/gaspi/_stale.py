@@ -14,9 +14,6 @@ from ._blocking import again
 from ._errors import fail_with_text
 
 
-_OPS = ("sum", "min", "max")
-
-
 class Stale(NamedTuple):
     """The result of a stale reduction."""
 
@@ -37,8 +34,6 @@ class StaleReduction:
     ) -> None:
         from ._team import made_by
 
-        if op not in _OPS:
-            raise ValueError(f"stale reduction: operation {op!r}; want one of {', '.join(_OPS)}")
         like: Array = np.empty(0, dtype)
         self._shape, self._dtype = shape, like.dtype
         kind, number, count = type_of(like, "stale reduction"), op_of(op, like, "stale reduction"), math.prod(shape)

@@ -493,8 +493,15 @@ def stale(proc):
     assert reduction.clock == 5
     refused(TypeError, lambda: reduction.allreduce(np.zeros(4)), "float64", "float32")
     reduction.close()
-    for op in ("prod", "and", "or", "xor"):
-        refused(ValueError, lambda: proc.stale_reduction(3, np.int64, op, slack=1), repr(op), "sum, min, max")
+    mine = np.arange(2, proc.size + 2)
+    for op, fold in (("sum", np.sum), ("prod", np.prod), ("min", np.min), ("max", np.max), ("and", np.bitwise_and.reduce),
+                     ("or", np.bitwise_or.reduce), ("xor", np.bitwise_xor.reduce)):
+        reduction = proc.stale_reduction(1, np.int64, op, slack=0)
+        for _ in range(3):
+            assert reduction.allreduce(mine[proc.rank:][:1]).array[0] == fold(mine), op
+        reduction.close()
+    refused(ValueError, lambda: proc.stale_reduction(3, np.int64, "mean", slack=1), "'mean'", "sum, prod, min, max, and, or, xor")
+    refused(TypeError, lambda: proc.stale_reduction(3, np.float32, "xor", slack=1), "'xor' of float32", "integers")
 
 
 def interrupts(proc):
