@@ -37,7 +37,7 @@ func (r Row) SameAs(other Row) bool {
 }
 
 // Add adds the row of a round. Of two with the same size, because sizes are rounded
-// to whole blocks, the first counts.
+// to whole blocks, the first counts. Allocations are those of the round with most.
 func (t *Tally) Add(round int, r Row) {
 	i := slices.IndexFunc(t.rows, r.SameAs)
 	if i < 0 {
@@ -51,6 +51,9 @@ func (t *Tally) Add(round int, r Row) {
 	}
 	if n := len(t.rows[i].Rounds); n > 0 && t.rows[i].Rounds[n-1].Round == round {
 		return
+	}
+	if most := t.rows[i].AllocsPerOp; most != nil && r.AllocsPerOp != nil && *r.AllocsPerOp > *most {
+		t.rows[i].AllocsPerOp = r.AllocsPerOp
 	}
 	t.rows[i].Rounds = append(t.rows[i].Rounds, RoundRow{round, r.Iters, r.MinUS, r.P50US, r.P99US, r.MeanUS, r.CPUSPerGB})
 	t.rows[i].combine()

@@ -47,13 +47,14 @@ func sampleTally() *Tally {
 // The interval is Student's: of 2, 4 and 6 it is 4.303 standard errors of 1.1547.
 func TestCombine(t *testing.T) {
 	var all Tally
+	allocs := []uint64{1, 3, 2}
 	for i, mean := range []float64{2, 4, 6} {
-		all.Add(i, Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 10, MinUS: 3 - mean/10, P50US: mean / 2, P99US: 9, MeanUS: mean, GBPerS: 1, CPUSPerGB: mean / 10})
+		all.Add(i, Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 10, MinUS: 3 - mean/10, P50US: mean / 2, P99US: 9, MeanUS: mean, GBPerS: 1, CPUSPerGB: mean / 10, AllocsPerOp: &allocs[i]})
 	}
 	all.Add(2, Row{Op: "put", Impl: "openmpi", Bytes: 1000, MinUS: 0.001}) // the same size twice in a round
 	got := all.rows[0]
 	got.Rounds = nil
-	want := Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 30, MinUS: 2.4, P50US: 2, P99US: 9, MeanUS: 4, MeanCI95US: 4.9683, GBPerS: 0.5, CPUSPerGB: 0.4}
+	want := Row{Op: "put", Impl: "openmpi", Bytes: 1000, Iters: 30, MinUS: 2.4, P50US: 2, P99US: 9, MeanUS: 4, MeanCI95US: 4.9683, GBPerS: 0.5, CPUSPerGB: 0.4, AllocsPerOp: &allocs[1]}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("row (-want +got):\n%s", d)
 	}
