@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+import threading
 from types import TracebackType
 from typing import Any, Callable, Iterable, Optional, Union
 
@@ -74,8 +75,16 @@ def initialized() -> bool:
 
 @atexit.register
 def _leave() -> None:
-    if initialized():
-        current().close()
+    if not initialized():
+        return
+    told = threading.excepthook
+
+    def tell(ended: Any) -> None:
+        if not issubclass(ended.exc_type, Error):
+            told(ended)
+
+    threading.excepthook = tell  # daemon threads, the only ones that are left: the end ends their calls
+    current().close()
 
 
 def _number(function: Callable[[Any], int], cell: Any, what: str) -> int:

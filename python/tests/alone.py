@@ -78,6 +78,38 @@ def helpers():
         assert made == [1000] and len(_blocking._idle) == 1
 
 
+LEAVING = """
+import atexit, threading
+def calls(call):
+    ready.release()
+    call()
+def fails():
+    ready.release()
+    try:
+        seg.wait_some(4)
+    finally:
+        raise KeyError("mine")
+ready = threading.Semaphore(0)
+atexit.register(lambda: [each.join() for each in threads])  # after that of gaspi
+import gaspi
+proc = gaspi.init()
+seg, store = proc.segment(0, 8), proc.store(1 << 16)
+threads = [threading.Thread(target=calls, args=(call,), daemon=True) for call in (lambda: seg.wait_some(3), lambda: store.get("never"))]
+threads.append(threading.Thread(target=fails, daemon=True))
+for each in threads:
+    each.start()
+    ready.acquire()
+"""
+
+
+def leaving():
+    """Goal: a program ends quietly while daemon threads wait, but for errors of its own. Method: threads that are
+    joined after the end of the rank."""
+    ended = subprocess.run([sys.executable, "-c", LEAVING], capture_output=True, text=True, timeout=100)
+    said = [line for line in ended.stderr.splitlines() if line.startswith("Exception in thread")]
+    assert ended.returncode == 0 and len(said) == 1 and "KeyError: 'mine'" in ended.stderr, ended.stderr
+
+
 def ways(proc, group):
     """What a rank that has ended may be asked to do, with a group of a later one."""
     array = np.zeros(8)
@@ -119,6 +151,7 @@ finding()
 timeouts()
 refusals()
 helpers()
+leaving()
 main([])
 main(["segments"])  # a process that nobody has started as a rank may begin again
 later()
