@@ -103,10 +103,10 @@ func copyAll(b *schedule.Builder, dst, src []schedule.Region) {
 	}
 }
 
-// radixOr is the radix of the call, or what the algorithm takes if it has none.
+// radixOr is the radix of the call, or what the algorithm takes if it has none. One beyond the ranks is their number.
 func radixOr(c *schedule.Call, other int) int {
 	if c.Radix > 0 {
-		return c.Radix
+		return min(c.Radix, c.Size)
 	}
 	return other
 }

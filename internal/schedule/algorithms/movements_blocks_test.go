@@ -1,6 +1,8 @@
 package algorithms
 
 import (
+	"math"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,6 +55,33 @@ func TestBlocksAreThoseOfTheCall(t *testing.T) {
 			for from, r := range received(c, to) {
 				if off, n := c.Received(to, from); r.Off != off || r.Len != n {
 					t.Errorf("counts %v: from %d to %d is %v, not %d from %d", counts, from, to, r, n, off)
+				}
+			}
+		}
+	}
+}
+
+// Goal: a radix beyond the ranks is that of all ranks, in every algorithm. Method: schedules for the largest number that
+// there is and for the number of ranks.
+func TestRadixBeyondTheRanks(t *testing.T) {
+	for radix, want := range map[int]int{0: 8, 1: 1, 3: 3, 5: 5, 6: 5, math.MaxInt: 5} {
+		if got := radixOr(&schedule.Call{Size: 5, Radix: radix}, 8); got != want {
+			t.Fatalf("radix %d of 5 ranks is %d, want %d", radix, got, want) // else the rest might not end
+		}
+	}
+	for _, a := range All() {
+		for size := 1; size <= 9; size++ {
+			c := schedule.Call{Op: a.Op, Size: size, Count: 3, Line: 1, Rounds: 1}
+			if a.Fits != nil && a.Fits(&c) != nil {
+				continue
+			}
+			for rank := range size {
+				c.Radix = size
+				want := schedule.Build(&c, rank, a.Emit)
+				c.Radix = math.MaxInt
+				got := schedule.Build(&c, rank, a.Emit)
+				if !reflect.DeepEqual(got.Lanes, want.Lanes) {
+					t.Errorf("%v by %s, rank %d of %d: another schedule than for radix %d", a.Op, a.Name, rank, size, size)
 				}
 			}
 		}
