@@ -54,7 +54,7 @@ func wrongs() []wrong {
 		{"processes 0", do(func(*collectives.Team) collectives.Task {
 			return collectives.ReduceTask(0, ints(3), collectives.Sum, collectives.Processes(0))
 		}), gaspi.ErrOutOfRange, "the fraction of processes, which must be in (0,1], is 0"},
-		{"processes of a broadcast", broadcast(0, collectives.Processes(0.5)), gaspi.ErrNotSupported, "broadcast"},
+		{"processes of a broadcast", broadcast(0, collectives.Processes(0.5)), gaspi.ErrNotSupported, "broadcast knows no fraction of processes; only reduce does"},
 		{"threshold of an allreduce", sum(collectives.Threshold(0.5)), gaspi.ErrNotSupported, "only broadcast and reduce do"},
 		{"segment size", sum(collectives.SegmentSize(-1)), gaspi.ErrOutOfRange, "the segment size is -1"},
 		{"concurrency", sum(collectives.Concurrency(-2)), gaspi.ErrOutOfRange, "the concurrency is -2"},

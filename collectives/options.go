@@ -81,9 +81,10 @@ func (task *Task) set(opts []Option) {
 		bad("the threshold, which must be in (0,1],", o.Threshold)
 	case o.Some && !(o.Engaged > 0 && o.Engaged <= 1):
 		bad("the fraction of processes, which must be in (0,1],", o.Engaged)
-	case o.Partial && op != schedule.Broadcast && op != schedule.Reduce,
-		o.Some && op != schedule.Reduce:
+	case o.Partial && op != schedule.Broadcast && op != schedule.Reduce:
 		task.err = fmt.Errorf("%w: %v knows no threshold; only broadcast and reduce do", gaspi.ErrNotSupported, op)
+	case o.Some && op != schedule.Reduce:
+		task.err = fmt.Errorf("%w: %v knows no fraction of processes; only reduce does", gaspi.ErrNotSupported, op)
 	}
 	if task.err == nil {
 		task.err = task.compressible()
