@@ -113,7 +113,7 @@ func wrongs() []wrong {
 		}), gaspi.ErrOutOfRange, "counts has 2 elements; want 3"},
 		{"negative block", do(func(t *collectives.Team) collectives.Task {
 			return collectives.ScatterVTask(t, 0, ints(2), ints(4), []int{-2, 4, 2})
-		}), gaspi.ErrOutOfRange, "a block has -2 elements"},
+		}), gaspi.ErrOutOfRange, "a block has -2 elements; want 0 or more"},
 		{"rounds", do(func(*collectives.Team) collectives.Task {
 			return collectives.ExchangeTask(ints(4), ints(4), -1)
 		}), gaspi.ErrOutOfRange, "rounds -1"},

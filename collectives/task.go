@@ -242,7 +242,9 @@ func (task *Task) blockwise(t *Team, short string, block int, long string, all i
 			return
 		}
 		if i := slices.IndexFunc(c.Counts, func(n int) bool { return n < 0 }); i >= 0 {
-			task.lengths("a block", c.Counts[i], 0)
+			if task.err == nil {
+				task.err = fmt.Errorf("%w: a block has %d elements; want 0 or more", gaspi.ErrOutOfRange, c.Counts[i])
+			}
 			return
 		}
 		if n := sum(c.Counts); n > task.elem.Most() && task.err == nil {
