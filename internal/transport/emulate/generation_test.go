@@ -113,12 +113,11 @@ func TestNotificationUnderWayToAWithdrawnSegment(t *testing.T) {
 	}
 }
 
-// A failing link has each get of 8 bytes end with an error when the test says so, and longer ones at once.
+// A failing link has each get of 8 bytes end when the test says so, and longer ones at once.
 type failing struct {
 	transport.Link
-	refused error
-	op      transport.Op
-	queue   *transport.Queue
+	op    transport.Op
+	queue *transport.Queue
 }
 
 func (l *failing) Get(q *transport.Queue, dst segment.Span, src transport.Addr) error {

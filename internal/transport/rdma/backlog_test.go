@@ -213,8 +213,7 @@ func TestAnswerToAPeerThatCannotBeFound(t *testing.T) {
 func TestRequestToAPeerThatCannotBeFound(t *testing.T) {
 	net, unknown := newMemoryNet(t, nil), errors.New("nobody knows")
 	answer, calls := make(chan error), 0
-	var ranks []*Transport
-	ranks = joinOver(t, 2, func() fabric { return net.open() }, func(cfg *Config) {
+	ranks := joinOver(t, 2, func() fabric { return net.open() }, func(cfg *Config) {
 		if lookup := cfg.Lookup; cfg.Rank == 1 {
 			cfg.Lookup = func(ctx context.Context, r base.Rank) (string, error) {
 				if calls++; calls == 1 {
