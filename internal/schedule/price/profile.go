@@ -64,9 +64,11 @@ type Stage struct {
 	Apart      bool    // the post of a message is a signal of its own
 	Flushed    bool    // the sender goes on when its messages have left
 	Compressed bool    // messages are coded forms
-	Window     float64 // as many messages to a rank are under way before it answers; 0 means all
-	Credits    float64 // signals that are there before they are needed
-	Returns    float64 // credits for eager memory, once in a batch of runs
+	// Window is how many messages to a rank are under way before it answers, from one other, or from all where Busy is
+	// Arrival; 0 means all.
+	Window  float64
+	Credits float64 // signals that are there before they are needed
+	Returns float64 // credits for eager memory, once in a batch of runs
 
 	Fold  Local   // with what has arrived
 	Copy  Local   // as well
